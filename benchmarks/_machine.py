@@ -1,0 +1,55 @@
+"""What the benchmarks share: the machine, its sgemm peak, fair timing, and where results are written."""
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import vicinal
+from vicinal import _native
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+def describe() -> str:
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as lines:
+            model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return (
+        f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, vicinal {vicinal.__version__} ({_native.instruction_set})"
+    )
+
+
+def best_of(run: Callable[[], object], *, at_least: float = 0.3, most: int = 7) -> float:
+    """The shortest of several runs, in seconds: on a shared machine the least disturbed one."""
+    times: list[float] = []
+    while len(times) < 2 or (sum(times) < at_least and len(times) < most):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def sgemm_peak(size: int = 2048) -> float:
+    """Operations per second of NumPy's float32 matrix product, all threads."""
+    a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
+    return 2 * size**3 / best_of(lambda: a @ a, at_least=1.0, most=20)
+
+
+def record(title: str, lines: list[str]) -> None:
+    """Replaces the section of that title in RESULTS.md."""
+    text = RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n\nMade by `make bench`.\n"
+    head, _, rest = text.partition(f"\n## {title}\n")
+    _, separator, tail = rest.partition("\n## ")
+    body = "\n".join(["", f"## {title}", "", describe(), "", *lines, ""])
+    RESULTS.write_text(head.rstrip("\n") + "\n" + body + (separator + tail if separator else ""))
+    print("\n".join(lines))
+    print(f"written to {RESULTS.name}", file=sys.stderr)

@@ -1,0 +1,50 @@
+import numpy as np
+from numpy.typing import NDArray
+
+# A 2-D array, or (data, indices, indptr, n_columns) of a CSR matrix.
+Matrix = NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.integer], NDArray[np.integer], int]
+
+instruction_set: str
+available_instruction_sets: list[str]
+
+class AnchorGroups:
+    def __init__(
+        self,
+        table: Matrix,
+        anchor_ptr: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        feature_ptr: NDArray[np.int64],
+        features: NDArray[np.int32],
+        center: NDArray[np.float64] | None = None,
+        scale: float = 1.0,
+        metric: int = 0,
+        fingerprints: NDArray[np.uint64] | None = None,
+    ) -> None: ...
+
+def nearest(
+    x: Matrix,
+    groups: AnchorGroups,
+    columns: NDArray[np.integer],
+    values: NDArray[np.floating],
+    mean_distances: NDArray[np.float64] | None = None,
+    epsilon: float = 0.0,
+    unit_rows: bool = False,
+    n_neighbors: int = 1,
+    n_threads: int = 1,
+    use_index: bool = True,
+    isa: str = "",
+) -> tuple[list[float], list[int], int]: ...
+def sum_distances(
+    x: Matrix, groups: AnchorGroups, single: bool, n_threads: int = 1, isa: str = ""
+) -> tuple[list[float], list[int], int]: ...
+def finish(
+    columns: NDArray[np.integer],
+    values: NDArray[np.floating],
+    n_groups: int,
+    mean_distances: NDArray[np.float64],
+    epsilon: float,
+    unit_rows: bool,
+    n_threads: int,
+) -> None: ...
+def drop_missing(columns: NDArray[np.integer], values: NDArray[np.floating], indptr: NDArray[np.int64]) -> None: ...
+def fingerprints(x: Matrix, out: NDArray[np.uint64]) -> None: ...

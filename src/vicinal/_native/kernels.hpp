@@ -1,0 +1,105 @@
+// The inner loops, one table of functions per instruction set and number type.
+//
+// Rows come in blocks of ROWS, stored feature-major: feature f of the block's rows is x[f * ROWS .. f * ROWS + ROWS).
+// Anchors come in tiles of TILE, interleaved: feature f of a tile's anchors is tile[f * TILE .. f * TILE + TILE).
+// The last tile is filled up with anchors whose scores are infinite.
+// Scores of a block are stored anchor-major: scores[anchor * ROWS + row]; the smallest score is the nearest anchor.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace vicinal {
+
+constexpr int ROWS = 32;
+constexpr int TILE = 12;
+constexpr int STRIP = 16;  // columns that are read at a time
+
+enum class Metric { euclidean = 0, manhattan = 1, cosine = 2 };
+
+// How a score becomes a distance; `offset` is a number per row.
+enum class Form {
+    expanded,   // squared Euclid by |x|^2/2 - x.a + |a|^2/2: score is the last two terms, offset the first
+    squared,    // squared Euclid by differences
+    plain,      // the distance itself
+    projected,  // cosine: score is -x.a with a of unit length, offset is 1 / |x|
+};
+
+// One feature: anchors sorted by value, equal values merged into their lowest index.
+template <class Real>
+struct LineIndex {
+    const Real* values;
+    const std::int32_t* ids;
+    int size;
+};
+
+// Two features: a grid over the anchors' bounding box; a cell lists every anchor that can be nearest to a point of it.
+// Lists are filled up to whole vectors with points at infinity.
+constexpr int LIST = 16;
+
+template <class Real>
+struct GridIndex {
+    const Real* edges[2];  // cells + 1 numbers each, ascending
+    int cells[2];
+    const std::int32_t* starts;  // cells[0] * cells[1] + 1
+    const std::int32_t* ids;     // ascending within a cell
+    const Real* points[2];       // coordinates of ids, in the same order
+    const Real* all[2];          // coordinates of all anchors, for rows outside the box
+    int size;                    // of `all`, filled up
+};
+
+template <class Real>
+struct Kernels {
+    // ROWS x STRIP numbers, rows `stride` apart, to STRIP x ROWS; false: one of them is not finite
+    bool (*transpose)(const Real* rows, std::ptrdiff_t stride, Real* out);
+
+    // the nearest anchor, without storing scores; `next` is each row's second smallest score
+    void (*nearest_by_dots)(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
+                            int n_tiles, Real* best, Real* next, std::int32_t* index);
+    void (*nearest_by_squares)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles,
+                               Real* best, std::int32_t* index);
+
+    // scores = init[anchor] - x.a, or the sum of squared or absolute differences
+    void (*dots)(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init, int n_tiles,
+                 Real* scores);
+    void (*squares)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores);
+    void (*absolutes)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores);
+    void (*squared_norms)(const Real* x, const std::int32_t* features, int m, Real* norms);
+
+    // distances of one row (a column of x) to all anchors over the features that both have; infinite where there are none
+    void (*partial)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Metric metric,
+                    Real* scores);
+
+    // the k smallest scores of each row, ascending, ties to the lower anchor: best[level * ROWS + row]
+    void (*select)(const Real* scores, int r, int k, Real* best, std::int32_t* index);
+
+    // rows (as bits) with a score in (best, limit] once the score is lowered by error_a[anchor] + size[row] * error_b[anchor]
+    std::uint32_t (*ambiguous)(const Real* scores, int r, const Real* best, const Real* limit, const Real* size,
+                               const Real* error_a, const Real* error_b);
+
+    // per row, the sum of the distances to all anchors
+    void (*sum_distances)(const Real* scores, int r, Form form, const Real* offset, double* sums);
+
+    // nearest anchor by an index; x0 and x1 are the block's values of the group's features; false: a score overflowed
+    bool (*search_line)(const LineIndex<Real>& line, Metric metric, const Real* x0, Real* best, std::int32_t* index);
+    bool (*search_grid)(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Real* best, std::int32_t* index);
+};
+
+struct InstructionSet {
+    const char* name;
+    bool (*available)();
+    const Kernels<float>* f32;
+    const Kernels<double>* f64;
+};
+
+// Best first; the last one runs everywhere.
+extern const InstructionSet* const instruction_sets[];
+extern const int n_instruction_sets;
+
+template <class Real>
+inline const Kernels<Real>& kernels_of(const InstructionSet& set);
+template <>
+inline const Kernels<float>& kernels_of<float>(const InstructionSet& set) { return *set.f32; }
+template <>
+inline const Kernels<double>& kernels_of<double>(const InstructionSet& set) { return *set.f64; }
+
+}  // namespace vicinal

@@ -1,0 +1,574 @@
+// The bodies of kernels.hpp, written once with the compiler's vector types and compiled once per instruction set.
+// The including file defines VICINAL_ISA (a namespace), VICINAL_BYTES (vector width) and VICINAL_TILE_ROWS (anchors
+// held in registers at a time, a divisor of TILE). No templates of the standard library here: the linker would merge
+// their copies over instruction sets.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define UNROLL _Pragma("GCC unroll 16")
+
+namespace vicinal {
+namespace VICINAL_ISA {
+namespace {
+
+constexpr int RA = VICINAL_TILE_ROWS;
+constexpr int RV = 2;
+
+template <class Real>
+struct Vec;
+template <>
+struct Vec<float> {
+    typedef float V __attribute__((vector_size(VICINAL_BYTES)));
+    typedef std::int32_t I __attribute__((vector_size(VICINAL_BYTES)));
+    typedef std::int32_t Lane;
+};
+template <>
+struct Vec<double> {
+    typedef double V __attribute__((vector_size(VICINAL_BYTES)));
+    typedef std::int64_t I __attribute__((vector_size(VICINAL_BYTES)));
+    typedef std::int64_t Lane;
+};
+
+template <class Real>
+constexpr int W = VICINAL_BYTES / sizeof(Real);
+template <class Real>
+constexpr Real INF = static_cast<Real>(__builtin_inf());
+
+template <class V, class Real>
+inline V load(const Real* p) {
+    V v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class V, class Real>
+inline void store(Real* p, V v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+template <class V, class Real>
+inline V splat(Real s) {
+    return s - V{};
+}
+template <class V>
+inline V larger(V a, V b) {
+    return a > b ? a : b;
+}
+
+template <class V>
+inline V smaller(V a, V b) {
+    return a < b ? a : b;
+}
+
+// One bit per lane of a comparison's result.
+template <class Real>
+inline std::uint32_t bits(typename Vec<Real>::I mask) {
+#if defined(__AVX512DQ__) && VICINAL_BYTES == 64
+    if constexpr (sizeof(Real) == 4) return _mm512_movepi32_mask((__m512i)mask);
+    return _mm512_movepi64_mask((__m512i)mask);
+#elif defined(__AVX2__) && VICINAL_BYTES == 32
+    if constexpr (sizeof(Real) == 4) return _mm256_movemask_ps((__m256)mask);
+    return _mm256_movemask_pd((__m256d)mask);
+#elif defined(__SSE2__) && VICINAL_BYTES == 16
+    if constexpr (sizeof(Real) == 4) return _mm_movemask_ps((__m128)mask);
+    return _mm_movemask_pd((__m128d)mask);
+#else
+    std::uint32_t out = 0;
+    for (int i = 0; i < W<Real>; ++i) out |= static_cast<std::uint32_t>(mask[i] != 0) << i;
+    return out;
+#endif
+}
+
+// Square root for sums of many: for float32 the processor's estimate and one Newton step (2^-22) replace the slow
+// division unit.
+template <class Real>
+inline typename Vec<Real>::V root(typename Vec<Real>::V v) {
+    [[maybe_unused]] typedef typename Vec<Real>::V V;
+#if defined(__AVX512F__) && VICINAL_BYTES == 64
+    if constexpr (sizeof(Real) == 4) {
+        V r = (V)_mm512_rsqrt14_ps((__m512)larger(v, splat<V>(1e-37f)));
+        return v * (r * (1.5f - (0.5f * v * r) * r));
+    } else {
+        return (V)_mm512_sqrt_pd((__m512d)v);
+    }
+#elif defined(__AVX2__) && VICINAL_BYTES == 32
+    if constexpr (sizeof(Real) == 4) {
+        V r = (V)_mm256_rsqrt_ps((__m256)larger(v, splat<V>(1e-37f)));
+        return v * (r * (1.5f - (0.5f * v * r) * r));
+    } else {
+        return (V)_mm256_sqrt_pd((__m256d)v);
+    }
+#else
+    for (int i = 0; i < W<Real>; ++i) v[i] = static_cast<Real>(__builtin_sqrt(v[i]));
+    return v;
+#endif
+}
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define VICINAL_SHUFFLE
+#endif
+#endif
+
+#ifdef VICINAL_SHUFFLE
+template <int... I>
+struct Lanes {};
+template <int N, int... I>
+struct MakeLanes : MakeLanes<N - 1, N - 1, I...> {};
+template <int... I>
+struct MakeLanes<0, I...> {
+    typedef Lanes<I...> Type;
+};
+
+// Exchanges, between rows i and i + S, the off-diagonal S x S corners: log2(N) such steps transpose N x N numbers.
+template <int S, int N, class V, int... L>
+inline void exchange(V& a, V& b, Lanes<L...>) {
+    V low = __builtin_shufflevector(a, b, (L & S ? N + L - S : L)...);
+    b = __builtin_shufflevector(a, b, (L & S ? N + L : L + S)...);
+    a = low;
+}
+template <int S, int N, class V>
+inline void exchange_all(V* rows) {
+    UNROLL for (int i = 0; i < N; ++i) {
+        if (!(i & S)) exchange<S, N>(rows[i], rows[i + S], typename MakeLanes<N>::Type{});
+    }
+    if constexpr (2 * S < N) exchange_all<2 * S, N>(rows);
+}
+
+template <int S, class V, int... L>
+inline V swapped(V v, Lanes<L...>) {
+    return __builtin_shufflevector(v, v, (L ^ S)...);
+}
+template <int S, class Real>
+inline typename Vec<Real>::V spread_smallest(typename Vec<Real>::V v) {
+    auto other = swapped<S>(v, typename MakeLanes<W<Real>>::Type{});
+    v = other < v ? other : v;
+    if constexpr (2 * S < W<Real>) return spread_smallest<2 * S, Real>(v);
+    return v;
+}
+#endif
+
+template <class Real>
+inline Real smallest(typename Vec<Real>::V v) {
+#ifdef VICINAL_SHUFFLE
+    return spread_smallest<1, Real>(v)[0];
+#else
+    Real low = v[0];
+    for (int i = 1; i < W<Real>; ++i) low = v[i] < low ? v[i] : low;
+    return low;
+#endif
+}
+
+template <class Real>
+bool transpose(const Real* rows, std::ptrdiff_t stride, Real* out) {
+    using V = typename Vec<Real>::V;
+    using I = typename Vec<Real>::I;
+    constexpr int N = W<Real>;
+    I strange = {};
+    for (int row = 0; row < ROWS; row += N) {
+        for (int column = 0; column < STRIP; column += N) {
+            V part[N];
+            UNROLL for (int i = 0; i < N; ++i) {
+                part[i] = load<V>(rows + (row + i) * stride + column);
+                strange |= part[i] - part[i] != V{};
+            }
+#ifdef VICINAL_SHUFFLE
+            exchange_all<1, N>(part);
+            UNROLL for (int i = 0; i < N; ++i) store(out + (column + i) * ROWS + row, part[i]);
+#else
+            for (int i = 0; i < N; ++i) {
+                for (int j = 0; j < N; ++j) out[(column + j) * ROWS + row + i] = part[i][j];
+            }
+#endif
+        }
+    }
+    return bits<Real>(strange) == 0;
+}
+
+struct Dot {
+    template <class V>
+    static void step(V& acc, V x, V a) { acc -= x * a; }
+};
+struct Square {
+    template <class V>
+    static void step(V& acc, V x, V a) {
+        V d = x - a;
+        acc += d * d;
+    }
+};
+struct Absolute {
+    template <class V>
+    static void step(V& acc, V x, V a) {
+        V d = x - a;
+        acc += larger(d, -d);
+    }
+};
+
+// RA anchors against RV vectors of rows, all sums in registers; then finish(i, j, score) for each of them.
+template <class Real, class Op, class Finish>
+inline __attribute__((always_inline)) void micro_tile(const Real* x, const std::int32_t* features, int m,
+                                                      const Real* tile, const Real* init, Finish finish) {
+    using V = typename Vec<Real>::V;
+    V acc[RA][RV];
+    UNROLL for (int i = 0; i < RA; ++i) {
+        UNROLL for (int j = 0; j < RV; ++j) acc[i][j] = splat<V>(init ? init[i] : Real(0));
+    }
+    for (int f = 0; f < m; ++f) {
+        const Real* xf = x + static_cast<std::ptrdiff_t>(features[f]) * ROWS;
+        V xv[RV];
+        UNROLL for (int j = 0; j < RV; ++j) xv[j] = load<V>(xf + j * W<Real>);
+        UNROLL for (int i = 0; i < RA; ++i) {
+            V a = splat<V>(tile[f * TILE + i]);
+            UNROLL for (int j = 0; j < RV; ++j) Op::step(acc[i][j], xv[j], a);
+        }
+    }
+    UNROLL for (int i = 0; i < RA; ++i) {
+        UNROLL for (int j = 0; j < RV; ++j) finish(i, j, acc[i][j]);
+    }
+}
+
+template <class Real, class Op>
+inline void all_tiles(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
+                      int n_tiles, Real* scores) {
+    using V = typename Vec<Real>::V;
+    for (int t = 0; t < n_tiles; ++t) {
+        const Real* tile = tiles + static_cast<std::ptrdiff_t>(t) * m * TILE;
+        for (int i = 0; i < TILE; i += RA) {
+            for (int row = 0; row < ROWS; row += RV * W<Real>) {
+                Real* out = scores + (t * TILE + i) * ROWS + row;
+                micro_tile<Real, Op>(x + row, features, m, tile + i, init ? init + t * TILE + i : nullptr,
+                                     [&](int a, int j, V score) { store(out + a * ROWS + j * W<Real>, score); });
+            }
+        }
+    }
+}
+
+template <class Real>
+void dots(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init, int n_tiles,
+          Real* scores) {
+    all_tiles<Real, Dot>(x, features, m, tiles, init, n_tiles, scores);
+}
+template <class Real>
+void squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores) {
+    all_tiles<Real, Square>(x, features, m, tiles, nullptr, n_tiles, scores);
+}
+template <class Real>
+void absolutes(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores) {
+    all_tiles<Real, Absolute>(x, features, m, tiles, nullptr, n_tiles, scores);
+}
+
+// The nearest anchor in one go: scores never leave the registers. `next` is the second smallest score.
+template <class Real, class Op, bool with_next>
+inline void nearest_of_tiles(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
+                             int n_tiles, Real* best, Real* next, std::int32_t* index) {
+    using V = typename Vec<Real>::V;
+    using I = typename Vec<Real>::I;
+    using Lane = typename Vec<Real>::Lane;
+    for (int row = 0; row < ROWS; row += RV * W<Real>) {
+        V low[RV], second[RV];
+        I at[RV];
+        UNROLL for (int j = 0; j < RV; ++j) {
+            low[j] = second[j] = splat<V>(INF<Real>);
+            at[j] = I{} - 1;
+        }
+        for (int a = 0; a < n_tiles * TILE; a += RA) {
+            const Real* tile = tiles + static_cast<std::ptrdiff_t>(a / TILE) * m * TILE + a % TILE;
+            micro_tile<Real, Op>(x + row, features, m, tile, init ? init + a : nullptr, [&](int i, int j, V score) {
+                I less = score < low[j];
+                if constexpr (with_next) second[j] = smaller(second[j], larger(score, low[j]));
+                low[j] = smaller(low[j], score);
+                at[j] = less ? static_cast<Lane>(a + i) - I{} : at[j];
+            });
+        }
+        UNROLL for (int j = 0; j < RV; ++j) {
+            store(best + row + j * W<Real>, low[j]);
+            if constexpr (with_next) store(next + row + j * W<Real>, second[j]);
+            for (int i = 0; i < W<Real>; ++i) index[row + j * W<Real> + i] = static_cast<std::int32_t>(at[j][i]);
+        }
+    }
+}
+
+template <class Real>
+void nearest_by_dots(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
+                     int n_tiles, Real* best, Real* next, std::int32_t* index) {
+    nearest_of_tiles<Real, Dot, true>(x, features, m, tiles, init, n_tiles, best, next, index);
+}
+template <class Real>
+void nearest_by_squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles,
+                        Real* best, std::int32_t* index) {
+    nearest_of_tiles<Real, Square, false>(x, features, m, tiles, nullptr, n_tiles, best, nullptr, index);
+}
+
+template <class Real>
+void squared_norms(const Real* x, const std::int32_t* features, int m, Real* norms) {
+    using V = typename Vec<Real>::V;
+    constexpr int N = ROWS / W<Real>;
+    V acc[N] = {};
+    for (int f = 0; f < m; ++f) {
+        const Real* xf = x + static_cast<std::ptrdiff_t>(features[f]) * ROWS;
+        UNROLL for (int j = 0; j < N; ++j) {
+            V v = load<V>(xf + j * W<Real>);
+            acc[j] += v * v;
+        }
+    }
+    for (int j = 0; j < N; ++j) store(norms + j * W<Real>, acc[j]);
+}
+
+template <class Real>
+void partial(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Metric metric,
+             Real* scores) {
+    for (int t = 0; t < n_tiles; ++t) {
+        Real sum[TILE] = {}, present[TILE] = {}, xx[TILE] = {}, aa[TILE] = {};
+        for (int f = 0; f < m; ++f) {
+            Real v = x[static_cast<std::ptrdiff_t>(features[f]) * ROWS];
+            if (v != v) continue;
+            const Real* a = tiles + (static_cast<std::ptrdiff_t>(t) * m + f) * TILE;
+            for (int i = 0; i < TILE; ++i) {
+                bool both = a[i] == a[i];
+                Real w = both ? a[i] : v, d = v - w;
+                present[i] += both ? Real(1) : Real(0);
+                if (metric == Metric::euclidean) {
+                    sum[i] += d * d;
+                } else if (metric == Metric::manhattan) {
+                    sum[i] += d < 0 ? -d : d;
+                } else if (both) {
+                    sum[i] += v * w;
+                    xx[i] += v * v;
+                    aa[i] += w * w;
+                }
+            }
+        }
+        for (int i = 0; i < TILE; ++i) {
+            Real out = INF<Real>;
+            if (present[i] > 0) {
+                if (metric == Metric::cosine) {
+                    Real lengths = static_cast<Real>(__builtin_sqrt(xx[i]) * __builtin_sqrt(aa[i]));
+                    out = lengths > 0 ? 1 - sum[i] / lengths : Real(1);
+                } else {
+                    out = sum[i] * (static_cast<Real>(m) / present[i]);
+                    if (metric == Metric::euclidean) out = static_cast<Real>(__builtin_sqrt(out));
+                }
+            }
+            scores[(t * TILE + i) * ROWS] = out;
+        }
+    }
+}
+
+template <class Real>
+void select(const Real* scores, int r, int k, Real* best, std::int32_t* index) {
+    using V = typename Vec<Real>::V;
+    using I = typename Vec<Real>::I;
+    using Lane = typename Vec<Real>::Lane;
+    constexpr int N = ROWS / W<Real>;
+    if (k == 1) {
+        V low[N];
+        I at[N];
+        UNROLL for (int j = 0; j < N; ++j) {
+            low[j] = splat<V>(INF<Real>);
+            at[j] = I{} - 1;
+        }
+        for (int a = 0; a < r; ++a) {
+            UNROLL for (int j = 0; j < N; ++j) {
+                V v = load<V>(scores + a * ROWS + j * W<Real>);
+                I less = v < low[j];
+                low[j] = less ? v : low[j];
+                at[j] = less ? static_cast<Lane>(a) - I{} : at[j];
+            }
+        }
+        for (int j = 0; j < N; ++j) {
+            store(best + j * W<Real>, low[j]);
+            for (int i = 0; i < W<Real>; ++i) index[j * W<Real> + i] = static_cast<std::int32_t>(at[j][i]);
+        }
+        return;
+    }
+    for (int i = 0; i < k * ROWS; ++i) {
+        best[i] = INF<Real>;
+        index[i] = -1;
+    }
+    for (int a = 0; a < r; ++a) {
+        for (int row = 0; row < ROWS; row += W<Real>) {
+            V v = load<V>(scores + a * ROWS + row);
+            std::uint32_t hits = bits<Real>(v < load<V>(best + (k - 1) * ROWS + row));
+            for (; hits; hits &= hits - 1) {
+                int at = row + __builtin_ctz(hits);
+                Real score = scores[a * ROWS + at];
+                int level = k - 1;
+                for (; level > 0 && best[(level - 1) * ROWS + at] > score; --level) {
+                    best[level * ROWS + at] = best[(level - 1) * ROWS + at];
+                    index[level * ROWS + at] = index[(level - 1) * ROWS + at];
+                }
+                best[level * ROWS + at] = score;
+                index[level * ROWS + at] = a;
+            }
+        }
+    }
+}
+
+template <class Real>
+std::uint32_t ambiguous(const Real* scores, int r, const Real* best, const Real* limit, const Real* size,
+                        const Real* error_a, const Real* error_b) {
+    using V = typename Vec<Real>::V;
+    using I = typename Vec<Real>::I;
+    constexpr int N = ROWS / W<Real>;
+    I hit[N] = {};
+    V low[N], high[N], length[N];
+    UNROLL for (int j = 0; j < N; ++j) {
+        low[j] = load<V>(best + j * W<Real>);
+        high[j] = load<V>(limit + j * W<Real>);
+        length[j] = load<V>(size + j * W<Real>);
+    }
+    for (int a = 0; a < r; ++a) {
+        V ea = splat<V>(error_a[a]), eb = splat<V>(error_b[a]);
+        UNROLL for (int j = 0; j < N; ++j) {
+            V v = load<V>(scores + a * ROWS + j * W<Real>);
+            hit[j] |= (v > low[j]) & (v <= high[j] + (ea + length[j] * eb));
+        }
+    }
+    std::uint32_t out = 0;
+    for (int j = 0; j < N; ++j) out |= bits<Real>(hit[j]) << (j * W<Real>);
+    return out;
+}
+
+template <class Real, Form form>
+void sum_distances_as(const Real* scores, int r, const Real* offset, double* sums) {
+    using V = typename Vec<Real>::V;
+    constexpr int N = ROWS / W<Real>;
+    constexpr int FLUSH = 64;  // float32 sums stay short
+    V off[N];
+    for (int j = 0; j < N; ++j) off[j] = load<V>(offset + j * W<Real>);
+    for (int i = 0; i < ROWS; ++i) sums[i] = 0;
+    for (int start = 0; start < r; start += FLUSH) {
+        int stop = start + FLUSH < r ? start + FLUSH : r;
+        V acc[N] = {};
+        for (int a = start; a < stop; ++a) {
+            UNROLL for (int j = 0; j < N; ++j) {
+                V v = load<V>(scores + a * ROWS + j * W<Real>);
+                if constexpr (form == Form::expanded) v = root<Real>(larger(2 * (v + off[j]), V{}));
+                if constexpr (form == Form::squared) v = root<Real>(v);
+                if constexpr (form == Form::projected) v = larger(1 + v * off[j], V{});
+                acc[j] += v;
+            }
+        }
+        for (int i = 0; i < ROWS; ++i) sums[i] += static_cast<double>(acc[i / W<Real>][i % W<Real>]);
+    }
+}
+
+template <class Real>
+void sum_distances(const Real* scores, int r, Form form, const Real* offset, double* sums) {
+    switch (form) {
+        case Form::expanded: return sum_distances_as<Real, Form::expanded>(scores, r, offset, sums);
+        case Form::squared: return sum_distances_as<Real, Form::squared>(scores, r, offset, sums);
+        case Form::plain: return sum_distances_as<Real, Form::plain>(scores, r, offset, sums);
+        case Form::projected: return sum_distances_as<Real, Form::projected>(scores, r, offset, sums);
+    }
+}
+
+// How many of the ascending numbers lie below each x: all rows step together, without branches.
+template <class Real>
+inline void count_below(const Real* ascending, int size, const Real* x, std::int32_t* counts) {
+    for (int row = 0; row < ROWS; ++row) counts[row] = 0;
+    if (size == 0) return;
+    while (size > 1) {
+        const int half = size / 2;
+        for (int row = 0; row < ROWS; ++row) {
+            counts[row] += ascending[counts[row] + half - 1] < x[row] ? half : 0;
+        }
+        size -= half;
+    }
+    for (int row = 0; row < ROWS; ++row) counts[row] += ascending[counts[row]] < x[row] ? 1 : 0;
+}
+
+template <class Real>
+bool search_line(const LineIndex<Real>& line, Metric metric, const Real* x0, Real* best, std::int32_t* index) {
+    std::int32_t rights[ROWS];
+    count_below(line.values, line.size, x0, rights);
+    bool finite = true;
+    for (int row = 0; row < ROWS; ++row) {
+        const Real x = x0[row];
+        auto score = [&](int i) {
+            Real d = x - line.values[i];
+            return metric == Metric::euclidean ? d * d : (d < 0 ? -d : d);
+        };
+        int left = rights[row] > 0 ? rights[row] - 1 : 0;
+        int right = rights[row] < line.size ? rights[row] : line.size - 1;
+        const Real on_left = score(left), on_right = score(right);
+        const std::int32_t id_left = line.ids[left], id_right = line.ids[right];
+        const Real low = on_left < on_right ? on_left : on_right;
+        std::int32_t id = on_left < on_right || (on_left == on_right && id_left < id_right) ? id_left : id_right;
+        // Scores only grow on the way out, but rounding can make neighbours equal: then the lower index wins.
+        while (--left >= 0 && score(left) <= low) id = line.ids[left] < id ? line.ids[left] : id;
+        while (++right < line.size && score(right) <= low) id = line.ids[right] < id ? line.ids[right] : id;
+        best[row] = low;
+        index[row] = id;
+        finite &= low < INF<Real>;
+    }
+    return finite;
+}
+
+// The nearest of some points of the plane to (x, y), a vector of points at a time; ties to the first.
+template <class Real>
+inline int nearest_point(const Real* px, const Real* py, int size, Real x, Real y, Real& best) {
+    using V = typename Vec<Real>::V;
+    using I = typename Vec<Real>::I;
+    using Lane = typename Vec<Real>::Lane;
+    V low = splat<V>(INF<Real>);
+    I from = I{};
+    for (int i = 0; i < size; i += W<Real>) {
+        V score = V{}, d = x - load<V>(px + i);
+        score += d * d;
+        d = y - load<V>(py + i);
+        score += d * d;
+        I less = score < low;
+        low = less ? score : low;
+        from = less ? static_cast<Lane>(i) - I{} : from;
+    }
+    best = smallest<Real>(low);
+    int at = size;
+    for (std::uint32_t hits = bits<Real>(low == splat<V>(best)); hits; hits &= hits - 1) {
+        int lane = __builtin_ctz(hits), found = static_cast<int>(from[lane]) + lane;
+        at = found < at ? found : at;
+    }
+    return at;
+}
+
+template <class Real>
+bool search_grid(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Real* best, std::int32_t* index) {
+    std::int32_t cell_x[ROWS], cell_y[ROWS];
+    count_below(grid.edges[0] + 1, grid.cells[0] - 1, x0, cell_x);
+    count_below(grid.edges[1] + 1, grid.cells[1] - 1, x1, cell_y);
+    const Real low_x = grid.edges[0][0], high_x = grid.edges[0][grid.cells[0]];
+    const Real low_y = grid.edges[1][0], high_y = grid.edges[1][grid.cells[1]];
+    bool finite = true;
+    for (int row = 0; row < ROWS; ++row) {
+        const Real x = x0[row], y = x1[row];
+        if ((x >= low_x) & (x <= high_x) & (y >= low_y) & (y <= high_y)) {
+            const std::int32_t* start = grid.starts + cell_x[row] * grid.cells[1] + cell_y[row];
+            int at = nearest_point(grid.points[0] + *start, grid.points[1] + *start, start[1] - *start, x, y, best[row]);
+            index[row] = grid.ids[*start + at];
+        } else {
+            index[row] = nearest_point(grid.all[0], grid.all[1], grid.size, x, y, best[row]);
+        }
+        finite &= best[row] < INF<Real>;
+    }
+    return finite;
+}
+
+template <class Real>
+constexpr Kernels<Real> table = {
+    transpose<Real>,       nearest_by_dots<Real>, nearest_by_squares<Real>, dots<Real>,      squares<Real>,
+    absolutes<Real>,       squared_norms<Real>,   partial<Real>,            select<Real>,    ambiguous<Real>,
+    sum_distances<Real>,   search_line<Real>,     search_grid<Real>,
+};
+
+}  // namespace
+
+extern const Kernels<float> f32;
+extern const Kernels<double> f64;
+const Kernels<float> f32 = table<float>;
+const Kernels<double> f64 = table<double>;
+
+}  // namespace VICINAL_ISA
+}  // namespace vicinal

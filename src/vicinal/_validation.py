@@ -1,0 +1,90 @@
+"""Checks of parameters and inputs that scikit-learn does not have, each with one clear sentence."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if not _is_count(value) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_non_negative(name: str, value: Any) -> float:
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a number of at least 0; got {value!r}.")
+    return float(value)
+
+
+def check_count_range(name: str, value: Any, *, least: int = 1) -> tuple[int, int]:
+    """A whole number, or a pair (lowest, highest) of them."""
+    low, high = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
+    if not (_is_count(low) and _is_count(high)) or not least <= low <= high:
+        raise ValueError(
+            f"{name} must be a whole number of at least {least} or a pair (lowest, highest) of them; got {value!r}."
+        )
+    return int(low), int(high)
+
+
+def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, int]:
+    """A pair (lowest, highest) of whole numbers or of shares of the features; what exceeds the features is cut."""
+    message = (
+        f"{name} must be a pair (lowest, highest) of whole numbers of at least 1, or of shares above 0 and up to 1.0; "
+        f"got {value!r}."
+    )
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise ValueError(message)
+    bounds = []
+    for bound in value:
+        if _is_count(bound) and bound >= 1:
+            bounds.append(min(int(bound), n_features))
+        elif isinstance(bound, numbers.Real) and not isinstance(bound, numbers.Integral) and 0 < bound <= 1:
+            bounds.append(max(1, int(np.ceil(bound * n_features))))
+        else:
+            raise ValueError(message)
+    if bounds[0] > bounds[1]:
+        raise ValueError(message)
+    return bounds[0], bounds[1]
+
+
+def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, int, int]:
+    """(height, width) or (height, width, channels), as (height, width, channels)."""
+    if not isinstance(image_shape, tuple | list) or len(image_shape) not in (2, 3) or not all(map(_is_count, image_shape)):
+        raise ValueError(
+            f"image_shape must be (height, width) or (height, width, channels) where subspace='image'; got {image_shape!r}."
+        )
+    height, width, channels = (*image_shape, 1)[:3]
+    if height * width * channels != n_features:
+        raise ValueError(
+            f"image_shape={tuple(image_shape)} has {height * width * channels} pixels but X has {n_features} features."
+        )
+    return int(height), int(width), int(channels)
+
+
+def as_numbers(X: NDArray | sp.csr_matrix) -> NDArray | sp.csr_matrix:
+    """X with a number type that the kernel reads; only rare types are copied."""
+    if X.dtype == bool:
+        if sp.issparse(X):
+            return X.astype(np.uint8)
+        return X.view(np.uint8)
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        return X.astype(np.float32 if X.dtype.itemsize < 4 else np.float64)
+    if not X.dtype.isnative:
+        return X.astype(X.dtype.newbyteorder("="))
+    return X
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -1,0 +1,5 @@
+"""Sparse features from nearest anchors."""
+
+from ._randlocal import RandLocal
+
+__all__ = ["RandLocal"]

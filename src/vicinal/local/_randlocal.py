@@ -1,0 +1,334 @@
+"""RandLocal: sparse features from the nearest of randomly drawn anchors in randomly drawn subspaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import (
+    as_numbers,
+    check_choice,
+    check_count,
+    check_count_range,
+    check_feature_range,
+    check_image_shape,
+    check_non_negative,
+)
+from ._anchors import METRICS, AnchorGroups, mean_distances, nearest_anchors, nearest_codes, sample_groups
+from ._subspaces import correlated_subspaces, image_subspaces, random_subspaces
+
+
+class RandLocal(TransformerMixin, BaseEstimator):
+    """Sparse local features from nearest anchors in random subspaces.
+
+    Many times over, a few columns and some training rows (anchors) are drawn. In each such group a row switches on
+    one feature, that of its nearest anchor, and the nearer the anchor the larger the value:
+    ``max(mean - distance, epsilon * mean)``, where ``mean`` is the group's mean distance between rows and anchors.
+    A linear model on these features draws boundaries as curved as a kernel machine's, at the cost of a linear one.
+
+    Parameters
+    ----------
+    n_groups : int, default=400
+        Number of groups, and so of non-zeros per row and neighbour (T in the paper).
+    epsilon : float, default=1e-4
+        The least value, as a share of the group's mean distance, that a far row gets.
+    n_anchors : int or (int, int), default=(32, 1024)
+        Anchors per group. A pair is a range: the number is 2^p, rounded down, with p uniform between the two
+        logarithms. It stays at most at half the rows.
+    task : {"supervised", "unsupervised"}, default="supervised"
+        Columns per group: uniform between 1 and all of them, or between half and all of them. Without labels nothing
+        can tell later which groups were useful, so each should see most of the data.
+    feature_range : (int, int) or (float, float), default=None
+        Columns per group, in place of what `task` says: a pair of numbers, or of shares of all columns.
+    n_neighbors : int, default=1
+        Nearest anchors that are switched on in each group.
+    metric : {"euclidean", "manhattan", "cosine"}, default="euclidean"
+        Distance within a group's columns.
+    exclude_self : bool, default=True
+        A row that is itself an anchor goes to its nearest other anchor, at `fit_transform` as at `transform`. It is
+        recognised by all its values: a row equal to an anchor in every column counts as that anchor.
+    norm : {None, "l2"}, default=None
+        "l2" scales every output row to unit length. For k-means and for distances between rows this matters: otherwise
+        rows far from all anchors huddle at the origin. Linear models converge faster, too.
+    subspace : {"random", "correlated", "image"}, default="random"
+        How a group's columns are drawn: each alike; with a chance that grows with the squared correlation to a random
+        column; or as a random rectangle of an image.
+    image_shape : (int, int) or (int, int, int), default=None
+        Height, width and, if there are any, channels (last) of the images in the rows, where ``subspace="image"``.
+    random_state : int, RandomState instance or None, default=None
+        Draws columns and anchors. The result does not depend on the number of threads.
+    n_jobs : int, default=None
+        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+
+    Attributes
+    ----------
+    anchors_ : ndarray or CSR matrix of shape (n_stored, n_features_in_)
+        The training rows that serve as anchors, each once.
+    anchor_samples_ : ndarray of shape (n_stored,)
+        Their places in the training data.
+    anchor_rows_ : ndarray of shape (n_features_out,)
+        For each output column, the row of `anchors_` that is its anchor.
+    anchor_ptr_ : ndarray of shape (n_groups + 1,)
+        Output columns of group t: ``anchor_ptr_[t]`` to ``anchor_ptr_[t + 1]``.
+    feature_indices_ : ndarray
+        Columns of X that the groups use, one group after the other.
+    feature_ptr_ : ndarray of shape (n_groups + 1,)
+        Columns of group t: ``feature_indices_[feature_ptr_[t]:feature_ptr_[t + 1]]``.
+    mean_distances_ : ndarray of shape (n_groups,)
+        Mean distance between training rows and anchors, per group (D_avg in the paper).
+    fingerprints_ : ndarray of shape (n_stored,)
+        A hash of each anchor's whole row, by which `exclude_self` recognises it.
+    center_ : ndarray of shape (n_features_in_,) or None
+    scale_ : float
+        Where the arithmetic takes place; they affect rounding only.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    Numbers of 8 and 16 bits and float32 are computed in single precision, all others in double. Missing values (NaN)
+    are left out: distances are taken over the columns that row and anchor both have and scaled up, as
+    `sklearn.metrics.pairwise.nan_euclidean_distances` does; a row with none of a group's columns has no entry there.
+
+    In a group whose columns are all constant the mean distance is 0 and every value is `epsilon`. With fewer than 64
+    rows a group has half as many anchors as there are rows. A row all of whose possible anchors are equal to itself
+    keeps one of them. Among equally near anchors the first one counts.
+
+    References
+    ----------
+    Wang, Aggarwal, Liu: Randomized Feature Engineering as a Fast and Accurate Alternative to Kernel Methods, KDD 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import LinearSVC
+    >>> from vicinal import RandLocal
+    >>> X, y = load_digits(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(RandLocal(norm="l2", random_state=0), LinearSVC())
+    >>> bool(model.fit(X_train, y_train).score(X_test, y_test) > 0.98)
+    True
+    >>> model[0].transform(X_test[:1]).nnz
+    400
+    """
+
+    def __init__(
+        self,
+        n_groups: int = 400,
+        *,
+        epsilon: float = 1e-4,
+        n_anchors: int | tuple[int, int] = (32, 1024),
+        task: str = "supervised",
+        feature_range: tuple[float, float] | None = None,
+        n_neighbors: int = 1,
+        metric: str = "euclidean",
+        exclude_self: bool = True,
+        norm: str | None = None,
+        subspace: str = "random",
+        image_shape: tuple[int, ...] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_groups = n_groups
+        self.epsilon = epsilon
+        self.n_anchors = n_anchors
+        self.task = task
+        self.feature_range = feature_range
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.exclude_self = exclude_self
+        self.norm = norm
+        self.subspace = subspace
+        self.image_shape = image_shape
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: Any = None) -> RandLocal:
+        """Draw groups of anchors from X and measure their mean distances.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._checked(X, reset=True)
+        groups = self._draw(X)
+        self.mean_distances_ = mean_distances(groups, X, n_jobs=self.n_jobs)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> sp.csr_matrix | sp.csr_array:
+        """What ``fit(X).transform(X)`` returns, in one pass over X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_features_out)
+        """
+        X = self._checked(X, reset=True)
+        groups = self._draw(X)
+        out, self.mean_distances_ = self._nearest(groups, X, None)
+        return out
+
+    def transform(self, X: ArrayLike) -> sp.csr_matrix | sp.csr_array:
+        """The rows' local features: for complete rows exactly ``n_groups * n_neighbors`` entries each.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        out, _ = self._nearest(self._groups(), X, self.mean_distances_)
+        return out
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Each row's nearest anchor in each group, as a forest's `apply` gives leaves.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_groups)
+            The anchor's place within its group; -1 where a row has none of the group's columns.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        return nearest_codes(self._groups(), X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Names that tell group and anchor: ``"group12_anchor34"``.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,)
+        """
+        check_is_fitted(self)
+        sizes = np.diff(self.anchor_ptr_)
+        names = [f"group{group}_anchor{anchor}" for group, size in enumerate(sizes) for anchor in range(size)]
+        return np.array(names, dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.anchor_ptr_[-1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray | sp.csr_matrix:
+        # Infinite values are found by the kernel as it reads the rows, not by a pass of their own.
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        return as_numbers(X)
+
+    def _draw(self, X: NDArray | sp.csr_matrix) -> AnchorGroups:
+        """Draw columns and anchors of all groups and keep them (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
+        n_samples = X.shape[0]
+        check_count("n_groups", self.n_groups)
+        check_count("n_neighbors", self.n_neighbors)
+        check_non_negative("epsilon", self.epsilon)
+        check_choice("metric", self.metric, METRICS)
+        check_choice("norm", self.norm, (None, "l2"))
+        if n_samples <= self.n_neighbors:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 1} rows, as a row is not its own "
+                f"neighbour; X has {n_samples}."
+            )
+        rng = check_random_state(self.random_state)
+        features = list(self._subspaces(X, rng))
+        anchors = [
+            np.sort(sample_without_replacement(n_samples, size, random_state=rng))
+            for size in self._group_sizes(n_samples, rng)
+        ]
+        groups, self.anchor_samples_ = sample_groups(X, anchors, features, self.metric)
+        self.anchors_, self.anchor_rows_, self.anchor_ptr_ = groups.table, groups.rows, groups.anchor_ptr
+        self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr
+        self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
+        return groups
+
+    def _subspaces(self, X: NDArray | sp.csr_matrix, rng: np.random.RandomState) -> Any:
+        n_features = X.shape[1]
+        check_choice("task", self.task, ("supervised", "unsupervised"))
+        check_choice("subspace", self.subspace, ("random", "correlated", "image"))
+        if self.feature_range is not None:
+            bounds = check_feature_range("feature_range", self.feature_range, n_features)
+        else:
+            bounds = (1 if self.task == "supervised" else (n_features + 1) // 2, n_features)
+        if self.subspace == "image":
+            return image_subspaces(check_image_shape(self.image_shape, n_features), self.n_groups, bounds, rng)
+        if self.image_shape is not None:
+            raise ValueError(f"image_shape is only used where subspace='image'; subspace is {self.subspace!r}.")
+        if self.subspace == "correlated":
+            return correlated_subspaces(X, self.n_groups, bounds, rng)
+        return random_subspaces(self.n_groups, n_features, bounds, rng)
+
+    def _group_sizes(self, n_samples: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+        """Numbers of anchors; at least one more than neighbours, for the rows that are anchors themselves."""
+        low, high = np.log2(check_count_range("n_anchors", self.n_anchors))
+        high = min(high, np.log2(n_samples / 2))
+        sizes = np.floor(np.exp2(rng.uniform(min(low, high), high, self.n_groups)) + 1e-9).astype(np.int64)
+        return np.clip(sizes, self.n_neighbors + 1, n_samples)
+
+    def _groups(self) -> AnchorGroups:
+        return AnchorGroups(
+            table=self.anchors_,
+            anchor_ptr=self.anchor_ptr_,
+            rows=self.anchor_rows_,
+            feature_ptr=self.feature_ptr_,
+            features=self.feature_indices_,
+            center=self.center_,
+            scale=self.scale_,
+            fingerprints=self.fingerprints_,
+            metric=self.metric,
+        )
+
+    def _nearest(
+        self, groups: AnchorGroups, X: NDArray | sp.csr_matrix, means: NDArray[np.float64] | None
+    ) -> tuple[sp.csr_matrix | sp.csr_array, NDArray[np.float64]]:
+        return nearest_anchors(
+            groups,
+            X,
+            means=means,
+            epsilon=self.epsilon,
+            unit_rows=self.norm == "l2",
+            n_neighbors=self.n_neighbors,
+            exclude_self=self.exclude_self,
+            n_jobs=self.n_jobs,
+        )
