@@ -22,6 +22,6 @@ def real_data():
         if not path.exists():
             pytest.skip(f"{path.name} is not in VICINAL_DATA")
         with np.load(path) as data:
-            return data["X"], data["y"], data["split"] if "split" in data else None
+            return data["X"], data["y"], data.get("split")
 
     return load

@@ -41,8 +41,8 @@ def randlocal(model, X, training):
         mean = mean[np.isfinite(mean)].mean()
         D = distances(X[:, features], training[np.ix_(anchors, features)], model.metric)
         if model.exclude_self:
-            same = (X[:, None, :] == training[anchors][None]) | (np.isnan(X)[:, None] & np.isnan(training[anchors])[None])
-            D[same.all(2)] = np.inf
+            rows, others = X[:, None], training[anchors][None]
+            D[((rows == others) | (np.isnan(rows) & np.isnan(others))).all(2)] = np.inf
         index, d = nearest(D, model.n_neighbors)
         block = np.zeros(D.shape)
         value = np.maximum(mean - d, model.epsilon * (mean if mean > 0 else 1))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+
+Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
@@ -23,7 +23,7 @@ def check_count(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def check_non_negative(name: str, value: Any) -> float:
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= value < np.inf:
+    if not (_is_count(value) or _is_fraction(value)) or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a number of at least 0; got {value!r}.")
     return float(value)
 
@@ -50,7 +50,7 @@ def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, in
     for bound in value:
         if _is_count(bound) and bound >= 1:
             bounds.append(min(int(bound), n_features))
-        elif isinstance(bound, numbers.Real) and not isinstance(bound, numbers.Integral) and 0 < bound <= 1:
+        elif _is_fraction(bound) and 0 < bound <= 1:
             bounds.append(max(1, int(np.ceil(bound * n_features))))
         else:
             raise ValueError(message)
@@ -61,9 +61,15 @@ def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, in
 
 def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, int, int]:
     """(height, width) or (height, width, channels), as (height, width, channels)."""
-    if not isinstance(image_shape, tuple | list) or len(image_shape) not in (2, 3) or not all(map(_is_count, image_shape)):
+    is_sequence = isinstance(image_shape, tuple | list)
+    if (
+        not is_sequence
+        or len(image_shape) not in (2, 3)
+        or not all(_is_count(side) and side > 0 for side in image_shape)
+    ):
         raise ValueError(
-            f"image_shape must be (height, width) or (height, width, channels) where subspace='image'; got {image_shape!r}."
+            "image_shape must be (height, width) or (height, width, channels) where subspace='image'; "
+            f"got {image_shape!r}."
         )
     height, width, channels = (*image_shape, 1)[:3]
     if height * width * channels != n_features:
@@ -73,7 +79,7 @@ def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, int, int]
     return int(height), int(width), int(channels)
 
 
-def as_numbers(X: NDArray | sp.csr_matrix) -> NDArray | sp.csr_matrix:
+def as_numbers(X: Matrix) -> Matrix:
     """X with a number type that the kernel reads; only rare types are copied."""
     if X.dtype == bool:
         if sp.issparse(X):
@@ -87,4 +93,8 @@ def as_numbers(X: NDArray | sp.csr_matrix) -> NDArray | sp.csr_matrix:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, float | np.floating)

@@ -76,16 +76,12 @@ def test_dense_and_csr_agree(settings):
     if settings.get("subspace") != "correlated":  # whose sampling sees correlations through another rounding
         np.testing.assert_allclose(from_dense.toarray(), from_sparse.toarray(), rtol=1e-9, atol=1e-9)
     assert same(from_sparse, sparse.transform(sp.csr_array(DIGITS)))
-    np.testing.assert_allclose(
-        sparse.transform(DIGITS).toarray(), from_sparse.toarray(), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(sparse.transform(DIGITS).toarray(), from_sparse.toarray(), rtol=1e-9, atol=1e-9)
 
 
 def test_csr_with_duplicates_and_explicit_zeros():
     X = sp.csr_matrix(DIGITS[:100])
-    twice = sp.csr_matrix(
-        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), X.indptr * 2), shape=X.shape
-    )
+    twice = sp.csr_matrix((np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), X.indptr * 2), shape=X.shape)
     zeros = X.copy()
     zeros.data = np.append(zeros.data, 0.0)
     zeros.indices = np.append(zeros.indices, 0)
@@ -271,7 +267,8 @@ class TestDegenerateCases:
         rng = np.random.default_rng(0)
         X = (2000 + rng.standard_normal((300, 30))).astype(np.float32)
         model = RandLocal(20, random_state=0, feature_range=(10, 30))
-        np.testing.assert_allclose(model.fit_transform(X).toarray(), oracle.randlocal(model, X, X), rtol=1e-3, atol=1e-4)
+        out = model.fit_transform(X).toarray()
+        np.testing.assert_allclose(out, oracle.randlocal(model, X, X), rtol=1e-3, atol=1e-4)
 
     @pytest.mark.parametrize("size", [1e-30, 1e30])
     def test_tiny_and_huge_values(self, size):
@@ -431,5 +428,5 @@ def test_a_memory_mapped_array_is_read_in_blocks(tmp_path):
     """
     for dtype, width in (("float32", 250), ("uint8", 1000)):
         source = textwrap.dedent(code).format(dtype=dtype, width=width)
-        run = subprocess.run([sys.executable, "-c", source, tmp_path / "x.npy"], capture_output=True, text=True, check=True)
-        assert int(run.stdout) < 100e6
+        command = [sys.executable, "-c", source, tmp_path / "x.npy"]
+        assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) < 100e6

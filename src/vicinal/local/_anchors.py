@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from .. import _native
+from .._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
@@ -31,7 +33,7 @@ class AnchorGroups:
     arithmetic; they change rounding, never the result.
     """
 
-    table: NDArray[np.floating] | sp.csr_matrix
+    table: Matrix
     anchor_ptr: NDArray[np.int64]
     rows: NDArray[np.int32]
     feature_ptr: NDArray[np.int64]
@@ -60,7 +62,7 @@ class AnchorGroups:
 
 
 def sample_groups(
-    X: NDArray | sp.csr_matrix,
+    X: Matrix,
     anchors: Sequence[NDArray[np.integer]],
     features: Sequence[NDArray[np.integer]],
     metric: str,
@@ -85,18 +87,16 @@ def sample_groups(
     return groups, samples
 
 
-def mean_distances(groups: AnchorGroups, X: NDArray | sp.csr_matrix, *, n_jobs: int | None) -> NDArray[np.float64]:
+def mean_distances(groups: AnchorGroups, X: Matrix, *, n_jobs: int | None) -> NDArray[np.float64]:
     """Each group's mean over all distances between a row and an anchor (D_avg, Alg. 1 line 4)."""
     single = kernel_dtype(X.dtype) == np.float32
-    sums, counts, _ = _native.sum_distances(
-        as_native(X), groups.native(exclude_self=False), single, n_threads(n_jobs)
-    )
+    sums, counts, _ = _native.sum_distances(as_native(X), groups.native(exclude_self=False), single, n_threads(n_jobs))
     return _divide(sums, counts)
 
 
 def nearest_anchors(
     groups: AnchorGroups,
-    X: NDArray | sp.csr_matrix,
+    X: Matrix,
     *,
     means: NDArray[np.float64] | None,
     epsilon: float,
@@ -105,7 +105,7 @@ def nearest_anchors(
     exclude_self: bool,
     n_jobs: int | None,
 ) -> tuple[sp.csr_matrix | sp.csr_array, NDArray[np.float64]]:
-    """The CSR matrix of Alg. 1 for all groups side by side, and the mean distances, computed on the way if not given."""
+    """The CSR matrix of Alg. 1 for all groups side by side, and the mean distances (computed here if not given)."""
     n_samples, width = X.shape[0], groups.n_groups * n_neighbors
     index_dtype = np.int32 if max(n_samples * width, groups.anchor_ptr[-1]) < 2**31 else np.int64
     columns = np.empty((n_samples, width), index_dtype)
@@ -136,9 +136,7 @@ def nearest_anchors(
     return out, means
 
 
-def nearest_codes(
-    groups: AnchorGroups, X: NDArray | sp.csr_matrix, *, exclude_self: bool, n_jobs: int | None
-) -> NDArray[np.int32]:
+def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None) -> NDArray[np.int32]:
     """Each row's nearest anchor in each group, counted within the group; -1 where it has none."""
     codes = np.empty((X.shape[0], groups.n_groups), np.int32)
     values = np.empty(codes.shape, kernel_dtype(X.dtype))
@@ -161,14 +159,14 @@ def kernel_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """None: all cores, as scikit-learn's own compiled loops; OMP_NUM_THREADS, which joblib sets in workers, limits it."""
+    """None is all cores, as in scikit-learn's compiled loops; OMP_NUM_THREADS, which joblib sets in workers, limits it."""
     if n_jobs is not None:
         return joblib.effective_n_jobs(n_jobs)
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(joblib.cpu_count(), int(limit)) if limit.isdigit() and int(limit) > 0 else joblib.cpu_count()
 
 
-def as_native(X: NDArray | sp.csr_matrix) -> _native._core.Matrix:
+def as_native(X: Matrix) -> Any:
     if not sp.issparse(X):
         return X
     if not X.has_canonical_format:
@@ -182,7 +180,7 @@ def _divide(sums: list[float], counts: list[int]) -> NDArray[np.float64]:
     return np.asarray(sums) / np.maximum(np.asarray(counts), 1)
 
 
-def _placement(table: NDArray | sp.csr_matrix, metric: str) -> tuple[NDArray[np.float64] | None, float]:
+def _placement(table: Matrix, metric: str) -> tuple[NDArray[np.float64] | None, float]:
     """Where the kernel works: a center near the anchors' mean and a power of two that brings them near one.
 
     The center is rounded to a power of two near each column's spread, so that small integers stay small integers and

@@ -13,6 +13,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import (
+    Matrix,
     as_numbers,
     check_choice,
     check_count,
@@ -58,7 +59,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         "l2" scales every output row to unit length. For k-means and for distances between rows this matters: otherwise
         rows far from all anchors huddle at the origin. Linear models converge faster, too.
     subspace : {"random", "correlated", "image"}, default="random"
-        How a group's columns are drawn: each alike; with a chance that grows with the squared correlation to a random
+        How a group's columns are drawn: each alike; with a chance that grows with the correlation to a random
         column; or as a random rectangle of an image.
     image_shape : (int, int) or (int, int, int), default=None
         Height, width and, if there are any, channels (last) of the images in the rows, where ``subspace="image"``.
@@ -245,7 +246,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray | sp.csr_matrix:
+    def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
         # Infinite values are found by the kernel as it reads the rows, not by a pass of their own.
         X = validate_data(
             self,
@@ -258,7 +259,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         )
         return as_numbers(X)
 
-    def _draw(self, X: NDArray | sp.csr_matrix) -> AnchorGroups:
+    def _draw(self, X: Matrix) -> AnchorGroups:
         """Draw columns and anchors of all groups and keep them (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
         n_samples = X.shape[0]
         check_count("n_groups", self.n_groups)
@@ -283,7 +284,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
         return groups
 
-    def _subspaces(self, X: NDArray | sp.csr_matrix, rng: np.random.RandomState) -> Any:
+    def _subspaces(self, X: Matrix, rng: np.random.RandomState) -> Any:
         n_features = X.shape[1]
         check_choice("task", self.task, ("supervised", "unsupervised"))
         check_choice("subspace", self.subspace, ("random", "correlated", "image"))
@@ -320,7 +321,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         )
 
     def _nearest(
-        self, groups: AnchorGroups, X: NDArray | sp.csr_matrix, means: NDArray[np.float64] | None
+        self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None
     ) -> tuple[sp.csr_matrix | sp.csr_array, NDArray[np.float64]]:
         return nearest_anchors(
             groups,

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
+from .._validation import Matrix
+
 CORRELATION_ROWS = 2000
-CORRELATION_POWER = 2
+CORRELATION_POWER = 4
 
 
 def random_subspaces(
@@ -23,9 +25,10 @@ def random_subspaces(
 
 
 def correlated_subspaces(
-    X: NDArray | sp.csr_matrix, n_groups: int, bounds: tuple[int, int], rng: np.random.RandomState
+    X: Matrix, n_groups: int, bounds: tuple[int, int], rng: np.random.RandomState
 ) -> Iterator[NDArray[np.int64]]:
-    """Subsets around a random column: others join with a chance that grows with their squared correlation to it.
+    """Subsets around a random column: others join with a chance that grows with the fourth power of their
+    correlation to it.
 
     Correlations come from at most 2,000 rows; constant columns join last.
     """
@@ -69,20 +72,17 @@ def image_subspaces(
 class _Centred:
     """Columns whose correlations are one product away; sparse columns stay sparse."""
 
-    def __init__(self, X: NDArray | sp.csr_matrix, mean: NDArray[np.float64], deviation: NDArray[np.float64]):
+    def __init__(self, X: Matrix, mean: NDArray[np.float64], deviation: NDArray[np.float64]):
         self.X, self.mean, self.deviation = X, mean, deviation
 
     def correlation(self, column: int) -> NDArray[np.float64]:
-        if sp.issparse(self.X):
-            values = self.X[:, [column]].toarray().ravel()
-        else:
-            values = self.X[:, column]
+        values = self.X[:, [column]].toarray().ravel() if sp.issparse(self.X) else self.X[:, column]
         covariance = self.X.T @ (values - self.mean[column]) / self.X.shape[0]
         scale = self.deviation * self.deviation[column]
         return np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
-def _centred(X: NDArray | sp.csr_matrix) -> tuple[_Centred, NDArray[np.float64]]:
+def _centred(X: Matrix) -> tuple[_Centred, NDArray[np.float64]]:
     if sp.issparse(X):
         X = X.astype(np.float64)
         X.data = np.nan_to_num(X.data)

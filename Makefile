@@ -1,0 +1,35 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/vicinal/_native/*.cpp src/vicinal/_native/*.hpp)
+
+.PHONY: help demo test bench clean
+
+help:
+	@echo "make demo    compare feature methods on a data set that ships with scikit-learn"
+	@echo "make test    every check: ruff, types, tests"
+	@echo "make bench   speed and memory beside the peers, written to benchmarks/RESULTS.md"
+	@echo "make clean   remove what the others made"
+
+demo: $(VENV)/installed-cli
+	@$(BIN)/python examples/write_digits.py build/demo/digits.csv
+	$(BIN)/vicinal compare build/demo/digits.csv --target digit
+
+test: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+bench: $(VENV)/installed-bench
+	cd benchmarks && ../$(BIN)/python kernel.py && ../$(BIN)/python randlocal.py
+
+$(VENV)/installed-%: $(NATIVE)
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+		{ echo "vicinal needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
