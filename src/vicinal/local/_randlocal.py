@@ -115,8 +115,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
     >>> from vicinal import RandLocal
     >>> X, y = load_digits(return_X_y=True)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    >>> model = make_pipeline(RandLocal(norm="l2", random_state=0), LinearSVC())
-    >>> bool(model.fit(X_train, y_train).score(X_test, y_test) > 0.98)
+    >>> model = make_pipeline(RandLocal(random_state=0), LinearSVC())
+    >>> bool(model.fit(X_train, y_train).score(X_test, y_test) > 0.97)
     True
     >>> model[0].transform(X_test[:1]).nnz
     400
