@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,41 @@ def sgemm_peak(size: int = 2048) -> float:
     """Operations per second of NumPy's float32 matrix product, all threads."""
     a = np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
     return 2 * size**3 / best_of(lambda: a @ a, at_least=1.0, most=20)
+
+
+def peak_memory(run: Callable[[], object]) -> tuple[object, int]:
+    """The result of run() and how far the process's own memory rose above its start, at the highest (Linux)."""
+
+    def own() -> int:
+        with open("/proc/self/status") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+    done, before = threading.Event(), own()
+    peak = [before]
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            peak[0] = max(peak[0], own())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        result = run()
+    finally:
+        done.set()
+        watcher.join()
+    return result, peak[0] - before
+
+
+def data_set(name: str, shape: tuple[int, int]) -> tuple[np.ndarray, str]:
+    """A real data set's rows as float32 in [0, 1], from the folder VICINAL_DATA, or random ones of its shape."""
+    path = Path(os.environ.get("VICINAL_DATA", ""), "tabular", f"{name}.npz")
+    if path.exists():
+        with np.load(path) as file:
+            X = file["X"].astype(np.float32)
+        X -= X.min(0)
+        return X / np.maximum(X.max(0), 1), name
+    return np.random.default_rng(0).random(shape, dtype=np.float32), f"random rows in the shape of {name}"
 
 
 def record(title: str, lines: list[str]) -> None:

@@ -221,8 +221,11 @@ class TestBadInput:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["iris.csv", "o.npz"]
 
     def test_an_interrupted_write_leaves_nothing_half_written(self, tmp_path):
-        out = tmp_path / "o.txt"
-        with pytest.raises(KeyboardInterrupt), replacing(out, force=False) as beside:
-            beside.write_text("half")
-            raise KeyboardInterrupt
+        def write():
+            with replacing(tmp_path / "o.txt", force=False) as beside:
+                beside.write_text("half")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            write()
         assert list(tmp_path.iterdir()) == []

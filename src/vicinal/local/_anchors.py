@@ -159,7 +159,7 @@ def kernel_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """None is all cores, as in scikit-learn's compiled loops; OMP_NUM_THREADS, which joblib sets in workers, limits it."""
+    """None is all cores, as in scikit-learn's compiled loops, or what OMP_NUM_THREADS (which joblib sets) allows."""
     if n_jobs is not None:
         return joblib.effective_n_jobs(n_jobs)
     limit = os.environ.get("OMP_NUM_THREADS", "")
