@@ -89,6 +89,8 @@ def as_numbers(X: Matrix) -> Matrix:
         return X.astype(np.float32 if X.dtype.itemsize < 4 else np.float64)
     if not X.dtype.isnative:
         return X.astype(X.dtype.newbyteorder("="))
+    if not sp.issparse(X) and any(stride % X.itemsize for stride in X.strides):
+        return np.ascontiguousarray(X)  # a field of packed records
     return X
 
 

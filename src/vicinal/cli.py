@@ -18,9 +18,8 @@ except ImportError as error:  # pragma: no cover
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from . import __version__
-from ._files import check_feature_file, check_free, load_model, read_table, save_model, write_features
-from .experiments import Result, check_table, compare, describe_columns, make_preparation
+from . import __version__, _files
+from .experiments import Result, check_table, compare, describe_columns, make_preparation, methods
 from .local import RandLocal
 
 app = App(
@@ -28,8 +27,8 @@ app = App(
     version=f"vicinal {__version__}",
     help="Sparse, local features from neighbourhoods. Files: CSV, TSV, Parquet, NPY, NPZ, LIBSVM, by their ending.",
 )
-notice = Console(stderr=True, highlight=False)
-output = Console(highlight=False)
+stderr = Console(stderr=True, highlight=False)
+stdout = Console(highlight=False)
 
 Target = Annotated[
     str | None,
@@ -70,10 +69,10 @@ def compare_command(
     """
     if not 0 < test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1; got {test_size}.")
-    table = read_table(file, target=target, drop=drop, need_target=True)
+    table = _files.read_table(file, target=target, drop=drop, need_target=True)
     assert table.y is not None
-    notice.print(f"{file.name}: {table.X.shape[0]:,} rows; {describe_columns(table.X)}; target {table.target!r}.")
-    with _Progress(total=5) as progress:
+    stderr.print(f"{file.name}: {table.X.shape[0]:,} rows; {describe_columns(table.X)}; target {table.target!r}.")
+    with _Progress(total=len(methods(n_features=1))) as progress:
         results = compare(
             table.X,
             table.y,
@@ -83,12 +82,12 @@ def compare_command(
             n_jobs=jobs,
             callback=progress.step,
         )
-    output.print(_table(results, f"{file.name}, tested on {test_size:.0%} of {table.X.shape[0]:,} rows"))
-    output.print(f"Columns: {describe_columns(table.X)}, on the training part.")
-    output.print("Chosen by cross-validation on the training part:")
+    stdout.print(_table(results, f"{file.name}, tested on {test_size:.0%} of {table.X.shape[0]:,} rows"))
+    stdout.print(f"Columns: {describe_columns(table.X)}, on the training part.")
+    stdout.print("Chosen by cross-validation on the training part:")
     for result in results:
         chosen = ", ".join(f"{name}={value:.3g}" for name, value in result.chosen.items())
-        output.print("; ".join([f"  {result.method}: {chosen}", *result.notes]))
+        stdout.print("; ".join([f"  {result.method}: {chosen}", *result.notes]))
 
 
 @app.command
@@ -150,15 +149,15 @@ def transform(
     settings = {name: value for name, value in settings.items() if value is not None}
     if model is not None and (settings or save_model):
         raise ValueError("A saved model brings its own settings: leave out the others beside --model.")
-    check_feature_file(output)
+    _files.check_feature_file(output)
     for path in (output, save_model):
         if path is not None:
-            check_free(path, force=force)
-    table = read_table(file, target=target, drop=drop)
+            _files.check_free(path, force=force)
+    table = _files.read_table(file, target=target, drop=drop)
     start = time.perf_counter()
     X = check_table(table.X)
     if model is not None:
-        pipeline = load_model(model)
+        pipeline = _files.load_model(model)
         _check_columns(pipeline, X, file, model)
         pipeline[-1].n_jobs = jobs
         features = pipeline.transform(X)
@@ -168,18 +167,14 @@ def transform(
         pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **settings}, n_jobs=jobs))
         features = pipeline.fit_transform(X)
     seconds = time.perf_counter() - start
-    write_features(output, features, table.y, force=force)
+    _files.write_features(output, features, table.y, force=force)
     if save_model is not None:
         pipeline[-1].n_jobs = None
-        _save(save_model, pipeline, force)
-    notice.print(
+        _files.save_model(save_model, pipeline, force=force)
+    stderr.print(
         f"{file.name}: {features.shape[0]:,} rows; {describe_columns(table.X)}. {features.shape[1]:,} features, "
         f"{features.nnz / features.shape[0]:.0f} non-zeros per row, in {seconds:.1f} s: {output}"
     )
-
-
-def _save(path: Path, pipeline: Pipeline, force: bool) -> None:
-    save_model(path, pipeline, force=force)
 
 
 def _check_columns(pipeline: Pipeline, X: Any, file: Path, model: Path) -> None:
@@ -223,9 +218,9 @@ class _Progress:
         self._bar: Progress | None = None
 
     def __enter__(self) -> _Progress:
-        if notice.is_terminal:
+        if stderr.is_terminal:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._bar = Progress(*columns, console=notice, transient=True)
+            self._bar = Progress(*columns, console=stderr, transient=True)
             self._bar.start()
             self._task = self._bar.add_task("", total=self._total)
         return self
@@ -235,7 +230,7 @@ class _Progress:
             self._bar.update(self._task, description=name, advance=0 if result is None else 1)
         elif result is not None:
             seconds = result.feature_seconds + result.model_seconds
-            notice.print(f"{name}: accuracy {result.accuracy:.4f}, {seconds:.2f} s after tuning")
+            stderr.print(f"{name}: accuracy {result.accuracy:.4f}, {seconds:.2f} s after tuning")
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
@@ -249,7 +244,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit("vicinal: interrupted.")
     except (ValueError, OSError, MemoryError) as error:
-        notice.print(f"vicinal: {str(error) or type(error).__name__}", style="bold red", markup=False, soft_wrap=True)
+        stderr.print(f"vicinal: {str(error) or type(error).__name__}", style="bold red", markup=False, soft_wrap=True)
         sys.exit(1)
 
 

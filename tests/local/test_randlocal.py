@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import skops.io
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import GridSearchCV
@@ -77,6 +77,11 @@ def test_dense_and_csr_agree(settings):
         np.testing.assert_allclose(from_dense.toarray(), from_sparse.toarray(), rtol=1e-9, atol=1e-9)
     assert same(from_sparse, sparse.transform(sp.csr_array(DIGITS)))
     np.testing.assert_allclose(sparse.transform(DIGITS).toarray(), from_sparse.toarray(), rtol=1e-9, atol=1e-9)
+    for X in (DIGITS, DIGITS + 1000):  # whose columns are moved near zero before they are compared
+        model = RandLocal(20, random_state=0, **settings).fit(X)
+        np.testing.assert_allclose(
+            model.transform(sp.csr_matrix(X)).toarray(), model.transform(X).toarray(), rtol=1e-6, atol=1e-6
+        )
 
 
 def test_csr_with_duplicates_and_explicit_zeros():
@@ -91,6 +96,36 @@ def test_csr_with_duplicates_and_explicit_zeros():
     assert same(model.transform(twice), model.transform(X))
     assert np.array_equal(twice.data, before)
     assert same(model.transform(zeros), model.transform(X))
+
+
+def test_strided_and_malformed_csr():
+    X = sp.csr_matrix(DIGITS[:200])
+    model = RandLocal(10, random_state=0).fit(X)
+    strided = sp.csr_matrix((np.repeat(X.data, 2)[::2], X.indices, X.indptr), shape=X.shape, copy=False)
+    assert same(model.transform(strided), model.transform(X))
+    wide = sp.csr_matrix((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    assert same(model.transform(wide), model.transform(X))
+    broken = X.copy()
+    broken.indices[7] = 5_000_000
+    with pytest.raises(ValueError, match="ind"):
+        model.transform(broken)
+
+
+def test_packed_records_are_read():
+    records = np.zeros(200, dtype=[("flag", "i1"), ("x", "f8", (64,))])
+    records["x"] = DIGITS[:200]
+    model = RandLocal(10, random_state=0)
+    assert same(model.fit_transform(records["x"]), model.fit_transform(DIGITS[:200]))
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = RandLocal(10, random_state=0).fit(DIGITS)
+    expected = model.transform(DIGITS)
+    bad = DIGITS[:, ::-1].copy()
+    bad[-1, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(bad)
+    assert same(model.transform(DIGITS), expected)
 
 
 def test_every_complete_row_has_one_entry_per_group_and_neighbour():
@@ -246,6 +281,21 @@ class TestDegenerateCases:
         anchors = model.anchor_samples_[model.anchor_rows_[out.indices]].reshape(len(X), -1)
         assert (anchors // 2 != np.arange(len(X))[:, None] // 2).all()
 
+    def test_many_duplicates_cost_little(self):
+        """A list of all pairs of equal rows and anchors would take minutes and gigabytes here."""
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 2, (20_000, 3)).astype(np.float32)
+        model = RandLocal(30, random_state=0)
+        out = model.fit_transform(X)
+        assert (np.diff(out.indptr) == 30).all()
+        anchors = model.anchors_[model.anchor_rows_[out.indices]].reshape(len(X), 30, 3)
+        assert not (anchors == X[:, None]).all(2).any()
+
+    def test_an_incomplete_row_without_other_anchors_keeps_itself(self):
+        X = np.tile([[1.0, np.nan, 3.0]], (80, 1))
+        out = RandLocal(10, feature_range=(2, 3), random_state=0).fit_transform(X)
+        assert (np.diff(out.indptr) == 10).all()
+
     @pytest.mark.parametrize("n_samples", [2, 3, 10, 63])
     def test_few_rows(self, n_samples):
         model = RandLocal(20, random_state=0)
@@ -270,13 +320,41 @@ class TestDegenerateCases:
         out = model.fit_transform(X).toarray()
         np.testing.assert_allclose(out, oracle.randlocal(model, X, X), rtol=1e-3, atol=1e-4)
 
-    @pytest.mark.parametrize("size", [1e-30, 1e30])
-    def test_tiny_and_huge_values(self, size):
+    @pytest.mark.parametrize("size", [1e-40, 1e-30, 1e-10, 1e10, 1e30, 1e37])
+    @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+    def test_tiny_and_huge_values(self, size, metric):
         X = np.random.default_rng(0).standard_normal((300, 12)).astype(np.float32)
-        plain = RandLocal(20, random_state=0, norm="l2").fit_transform(X)
-        moved = RandLocal(20, random_state=0, norm="l2").fit_transform(X * np.float32(size))
-        assert np.array_equal(plain.indices, moved.indices)
-        np.testing.assert_allclose(plain.data, moved.data, rtol=1e-3)
+        moved = X * np.float32(size)
+        model = RandLocal(20, metric=metric, random_state=0, norm="l2")
+        found = model.fit_transform(moved).toarray()
+        expected = oracle.randlocal(model, moved, moved)
+        assert np.mean((found > 0) == (expected > 0)) > 0.9999  # of numbers near 1e-40 few digits are left
+        np.testing.assert_allclose(
+            found[(found > 0) & (expected > 0)], expected[(found > 0) & (expected > 0)], rtol=1e-3
+        )
+
+    @pytest.mark.parametrize("feature_range", [(1, 6), (8, 12)])
+    def test_tiny_columns_and_far_outliers_do_not_hide_the_rest(self, feature_range):
+        rng = np.random.default_rng(0)
+        plain = rng.standard_normal((600, 12)).astype(np.float32)
+        tiny, outlier, near_zero = plain.copy(), plain.copy(), plain.copy()
+        tiny[:, :11] *= np.float32(1e-25)
+        outlier[[5, 77]] = 1e25
+        near_zero[:300] = 4
+        near_zero[300:] *= np.float32(1e-8)
+        for X in (tiny, outlier, near_zero):
+            model = RandLocal(20, feature_range=feature_range, random_state=0)
+            found, expected = model.fit_transform(X).toarray(), oracle.randlocal(model, X, X)
+            assert np.isfinite(found).all()
+            np.testing.assert_allclose(np.sort(found, axis=1), np.sort(expected, axis=1), rtol=1e-4)
+            # From 4, single precision cannot tell the numbers near 0 apart: those rows have ties.
+            told_apart = slice(300, None) if X is near_zero else slice(None)
+            assert ((found > 0) == (expected > 0))[told_apart].all()
+
+    def test_subspaces_by_correlation_do_not_depend_on_the_unit(self):
+        X = DIGITS[:300]
+        small, large = (RandLocal(20, subspace="correlated", random_state=0).fit(X * unit) for unit in (1e-9, 1e9))
+        assert np.array_equal(small.feature_indices_, large.feature_indices_)
 
 
 def test_single_precision_stays_single_and_small_integers_are_single():
@@ -289,6 +367,7 @@ def test_single_precision_stays_single_and_small_integers_are_single():
     assert small.fit_transform(DIGITS > 3).dtype == np.float32
 
 
+@pytest.mark.skipif("sparse_interface" not in get_config(), reason="this scikit-learn knows one container only")
 def test_output_container_follows_scikit_learns_configuration():
     model = RandLocal(5, random_state=0).fit(DIGITS)
     assert isinstance(model.transform(DIGITS), sp.csr_matrix)

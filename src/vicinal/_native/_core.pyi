@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,11 +33,17 @@ def nearest(
     unit_rows: bool = False,
     n_neighbors: int = 1,
     n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
     use_index: bool = True,
     isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
 def sum_distances(
-    x: Matrix, groups: AnchorGroups, single: bool, n_threads: int = 1, isa: str = ""
+    x: Matrix,
+    groups: AnchorGroups,
+    single: bool,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
 def finish(
     columns: NDArray[np.integer],

@@ -97,9 +97,16 @@ Matrix matrix_of(nb::handle object) {
     return x;
 }
 
-bool interrupted() {
-    nb::gil_scoped_acquire gil;
-    return PyErr_CheckSignals() != 0;
+// Listens for Ctrl-C and tells a callback, if there is one, which share of the work is done.
+Interrupted listener(const nb::object& callback) {
+    return [&callback](double share) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) return true;
+        if (callback.is_none()) return false;
+        PyObject* answer = PyObject_CallFunction(callback.ptr(), "d", share);
+        Py_XDECREF(answer);
+        return answer == nullptr;
+    };
 }
 
 // Calls f with typed pointers to the output arrays.
@@ -172,11 +179,12 @@ nb::tuple result_of(const Outcome& outcome) {
 
 nb::tuple nearest(nb::object x_object, const AnchorGroups& anchors, Output columns, Output values,
                   std::optional<Vector<double>> mean_distances, double epsilon, bool unit_rows, int n_neighbors,
-                  int n_threads, bool use_index, const std::string& isa) {
+                  int n_threads, nb::object callback, bool use_index, const std::string& isa) {
     const Matrix x = matrix_of(x_object);
     const Groups& groups = anchors.groups;
     require(x.n_columns == groups.table.n_columns, "x and the anchors differ in their number of columns");
-    require(n_neighbors >= 1, "n_neighbors must be at least 1");
+    require(x.n_rows >= 1 && n_neighbors >= 1, "there must be at least one row and one neighbour");
+    require(!x.sparse || !groups.center, "a center cannot move the zeros of a CSR matrix");
     for (int t = 0; t < groups.n_groups; ++t) {
         require(groups.n_anchors(t) >= n_neighbors, "a group has fewer anchors than n_neighbors");
     }
@@ -190,20 +198,20 @@ nb::tuple nearest(nb::object x_object, const AnchorGroups& anchors, Output colum
     const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
     return result_of(with_outputs(columns, values, [&](auto* column, auto* value) {
         nb::gil_scoped_release release;
-        return nearest_anchors(set, x, groups, rule, options, interrupted, column, value);
+        return nearest_anchors(set, x, groups, rule, options, listener(callback), column, value);
     }));
 }
 
 nb::tuple sum_distances(nb::object x_object, const AnchorGroups& anchors, bool single, int n_threads,
-                        const std::string& isa) {
+                        nb::object callback, const std::string& isa) {
     const Matrix x = matrix_of(x_object);
     require(x.n_columns == anchors.groups.table.n_columns, "x and the anchors differ in their number of columns");
     const Options options{1, n_threads, false, true, nullptr};
     const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
     auto run = [&](auto* nothing) {
         nb::gil_scoped_release release;
-        return nearest_anchors(set, x, anchors.groups, {}, options, interrupted, static_cast<std::int32_t*>(nullptr),
-                               nothing);
+        return nearest_anchors(set, x, anchors.groups, {}, options, listener(callback),
+                               static_cast<std::int32_t*>(nullptr), nothing);
     };
     return result_of(single ? run(static_cast<float*>(nullptr)) : run(static_cast<double*>(nullptr)));
 }
@@ -214,9 +222,10 @@ void finish(Output columns, Output values, int n_groups, Vector<double> mean_dis
             "mean_distances must have a number per group");
     const ValueRule rule = rule_of(mean_distances, epsilon, unit_rows);
     const int n_neighbors = static_cast<int>(values.shape(1)) / n_groups;
+    const nb::object nothing = nb::none();
     bool finished = with_outputs(columns, values, [&](auto* column, auto* value) {
         nb::gil_scoped_release release;
-        return apply_rule(values.shape(0), n_groups, n_neighbors, rule, n_threads, interrupted, column, value);
+        return apply_rule(values.shape(0), n_groups, n_neighbors, rule, n_threads, listener(nothing), column, value);
     });
     if (!finished) throw nb::python_error();
 }
@@ -257,9 +266,10 @@ NB_MODULE(_core, m) {
              "table"_a, "anchor_ptr"_a, "rows"_a, "feature_ptr"_a, "features"_a, "center"_a.none() = nb::none(),
              "scale"_a = 1.0, "metric"_a = 0, "fingerprints"_a.none() = nb::none());
     m.def("nearest", &nearest, "x"_a, "groups"_a, "columns"_a, "values"_a, "mean_distances"_a.none() = nb::none(),
-          "epsilon"_a = 0.0, "unit_rows"_a = false, "n_neighbors"_a = 1, "n_threads"_a = 1, "use_index"_a = true,
-          "isa"_a = "");
-    m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1, "isa"_a = "");
+          "epsilon"_a = 0.0, "unit_rows"_a = false, "n_neighbors"_a = 1, "n_threads"_a = 1,
+          "callback"_a.none() = nb::none(), "use_index"_a = true, "isa"_a = "");
+    m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
+          "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("finish", &finish, "columns"_a, "values"_a, "n_groups"_a, "mean_distances"_a, "epsilon"_a, "unit_rows"_a,
           "n_threads"_a);
     m.def("drop_missing", &drop_missing, "columns"_a, "values"_a, "indptr"_a);

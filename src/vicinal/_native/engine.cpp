@@ -4,8 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "anchor_index.hpp"
-#include "packed_group.hpp"
+#include "block_search.hpp"
 
 namespace vicinal {
 namespace {
@@ -32,7 +31,8 @@ struct Chunks {
 // Where each fingerprint stands among the anchors: a row that has it is that anchor.
 class OwnAnchors {
 public:
-    struct Place {
+    struct Key {
+        std::uint64_t value;
         std::int32_t group, anchor;
     };
 
@@ -42,24 +42,21 @@ public:
         keys_.reserve(total);
         for (int t = 0; t < groups.n_groups; ++t) {
             for (int a = 0; a < groups.n_anchors(t); ++a) {
-                keys_.push_back({fingerprints[groups.rows[groups.anchor_ptr[t] + a]], {t, a}});
+                keys_.push_back({fingerprints[groups.rows[groups.anchor_ptr[t] + a]], t, a});
             }
         }
         std::stable_sort(keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.value < b.value; });
     }
 
-    template <class F>
-    void for_each(std::uint64_t fingerprint, F f) const {
+    // The first of the anchors with this fingerprint, which follow each other by group and place; null if there is none.
+    const Key* first(std::uint64_t fingerprint) const {
         auto at = std::lower_bound(keys_.begin(), keys_.end(), fingerprint,
                                    [](const Key& key, std::uint64_t value) { return key.value < value; });
-        for (; at != keys_.end() && at->value == fingerprint; ++at) f(at->place);
+        return at != keys_.end() && at->value == fingerprint ? &*at : nullptr;
     }
+    const Key* end() const { return keys_.data() + keys_.size(); }
 
 private:
-    struct Key {
-        std::uint64_t value;
-        Place place;
-    };
     std::vector<Key> keys_;
 };
 
@@ -83,189 +80,6 @@ void apply_rule_to_rows(std::int64_t n_rows, int n_groups, int k, const ValueRul
         for (int e = 0; e < n_groups * k; ++e) row[e] *= shrink;
     }
 }
-
-// One block of rows against one group.
-template <class Real>
-class BlockSearch {
-public:
-    std::vector<Real> distances;  // k x ROWS
-    std::vector<std::int32_t> index;
-    double sum = 0;
-    std::int64_t n_summed = 0;
-
-    BlockSearch(const Kernels<Real>& kernels, Metric metric, int k)
-        : distances(k * ROWS), index(k * ROWS), kernels_(kernels), metric_(metric), k_(k) {}
-
-    bool by_index(const AnchorIndex<Real>& anchors, const Real* x, const std::int32_t* features) {
-        const Real* x0 = x + static_cast<std::ptrdiff_t>(features[0]) * ROWS;
-        bool finite;
-        if (anchors.kind == AnchorIndex<Real>::Kind::line) {
-            finite = kernels_.search_line(anchors.line, metric_, x0, distances.data(), index.data());
-        } else {
-            const Real* x1 = x + static_cast<std::ptrdiff_t>(features[1]) * ROWS;
-            finite = kernels_.search_grid(anchors.grid, x0, x1, distances.data(), index.data());
-        }
-        if (metric_ == Metric::euclidean) {
-            for (int i = 0; i < ROWS; ++i) distances[i] = std::sqrt(distances[i]);
-        }
-        return finite;
-    }
-
-    // The nearest anchor of complete rows in one go. False: rounding or overflow leaves a doubt.
-    bool by_tiles(const PackedGroup<Real>& group, const Real* x, int n_rows) {
-        const Real* tiles = group.tiles.data();
-        Form form = Form::squared;
-        if (group.by_products) {
-            form = measure_rows(group, x);
-            kernels_.nearest_by_dots(x, group.features, group.m, tiles, group.half_norms.data(), group.n_tiles,
-                                     distances.data(), limit_, index.data());
-        } else {
-            kernels_.nearest_by_squares(x, group.features, group.m, tiles, group.n_tiles, distances.data(),
-                                        index.data());
-        }
-        bool sure = true;
-        for (int row = 0; row < n_rows; ++row) {
-            sure &= distances[row] < std::numeric_limits<Real>::infinity();
-            if (group.by_products) {
-                sure &= limit_[row] - distances[row] > 2 * (group.most_a + size_[row] * group.most_b);
-            }
-        }
-        for (int row = 0; sure && row < n_rows; ++row) distances[row] = distance(group, x, row, row, form);
-        return sure;
-    }
-
-    // own: pairs (row of the block, anchor) that are one and the same
-    void by_scan(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing,
-                 const std::vector<std::pair<int, int>>& own, bool with_sum, bool with_nearest) {
-        scores_.resize(static_cast<std::size_t>(group.n_tiles) * TILE * ROWS);
-        const std::uint32_t all = n_rows == 32 ? ~std::uint32_t(0) : (std::uint32_t(1) << n_rows) - 1;
-        const std::uint32_t incomplete = group.has_missing ? all : missing & all;
-        Form form = score(group, x);
-        for (int row = 0; row < n_rows; ++row) {
-            if (incomplete >> row & 1) {
-                kernels_.partial(x + row, group.features, group.m, group.tiles.data(), group.n_tiles, metric_,
-                                 scores_.data() + row);
-            }
-        }
-        if (with_sum) add_up(group, form, n_rows, incomplete);
-        if (!with_nearest) return;
-        for (auto [row, anchor] : own) scores_[anchor * ROWS + row] = std::numeric_limits<Real>::infinity();
-        kernels_.select(scores_.data(), group.r, k_, distances.data(), index.data());
-
-        std::uint32_t unsure = 0;
-        if (form == Form::expanded || form == Form::projected) unsure = near_ties(group);
-        for (int row = 0; row < n_rows; ++row) {
-            if (incomplete >> row & 1) {
-                continue;  // its scores are distances already
-            } else if (index[(k_ - 1) * ROWS + row] < 0) {  // overflow, or too few anchors that are not the row itself
-                choose(group, x, row, own, std::numeric_limits<Real>::infinity());
-            } else if (unsure >> row & 1) {
-                choose(group, x, row, own, limit_[row]);
-            } else {
-                for (int e = row; e < k_ * ROWS; e += ROWS) distances[e] = distance(group, x, row, e, form);
-            }
-        }
-    }
-
-private:
-    const Kernels<Real>& kernels_;
-    Metric metric_;
-    int k_;
-    std::vector<Real> scores_;
-    alignas(64) Real size_[ROWS] = {}, offset_[ROWS] = {}, limit_[ROWS];
-
-    Form measure_rows(const PackedGroup<Real>& group, const Real* x) {
-        const bool cosine = metric_ == Metric::cosine;
-        kernels_.squared_norms(x, group.features, group.m, size_);
-        for (int i = 0; i < ROWS; ++i) {
-            Real half = size_[i] / 2;
-            size_[i] = std::sqrt(size_[i]);
-            offset_[i] = cosine ? (size_[i] > 0 ? 1 / size_[i] : Real(0)) : half;
-        }
-        return cosine ? Form::projected : Form::expanded;
-    }
-
-    Form score(const PackedGroup<Real>& group, const Real* x) {
-        const Real* tiles = group.tiles.data();
-        if (group.by_products) {
-            kernels_.dots(x, group.features, group.m, tiles, group.half_norms.data(), group.n_tiles, scores_.data());
-            return measure_rows(group, x);
-        }
-        auto differences = metric_ == Metric::manhattan ? kernels_.absolutes : kernels_.squares;
-        differences(x, group.features, group.m, tiles, group.n_tiles, scores_.data());
-        return metric_ == Metric::manhattan ? Form::plain : Form::squared;
-    }
-
-    void add_up(const PackedGroup<Real>& group, Form form, int n_rows, std::uint32_t incomplete) {
-        double sums[ROWS];
-        kernels_.sum_distances(scores_.data(), group.r, form, offset_, sums);
-        for (int row = 0; row < n_rows; ++row) {
-            if (incomplete >> row & 1) {
-                for (int a = 0; a < group.r; ++a) {
-                    Real d = scores_[a * ROWS + row];
-                    if (d - d != 0) continue;
-                    sum += d;
-                    ++n_summed;
-                }
-            } else {
-                sum += sums[row];
-                n_summed += group.r;
-            }
-        }
-    }
-
-    // Rows for which rounding could have hidden a nearer anchor.
-    std::uint32_t near_ties(const PackedGroup<Real>& group) {
-        const Real* worst = distances.data() + (k_ - 1) * ROWS;
-        const std::int32_t* at = index.data() + (k_ - 1) * ROWS;
-        for (int i = 0; i < ROWS; ++i) {
-            Real error = at[i] < 0 ? Real(0) : group.error_a[at[i]] + size_[i] * group.error_b[at[i]];
-            limit_[i] = worst[i] + error;
-        }
-        return kernels_.ambiguous(scores_.data(), group.r, worst, limit_, size_, group.error_a.data(),
-                                  group.error_b.data());
-    }
-
-    // A row's k nearest by exact distances, among the anchors whose score can be at most the limit.
-    void choose(const PackedGroup<Real>& group, const Real* x, int row, const std::vector<std::pair<int, int>>& own,
-                Real limit) {
-        struct Candidate {
-            bool own;
-            double distance;
-            int anchor;
-        };
-        std::vector<Candidate> found;
-        for (int a = 0; a < group.r; ++a) {
-            if (!(scores_[a * ROWS + row] > limit + group.error_a[a] + size_[row] * group.error_b[a])) {
-                bool is_own = std::find(own.begin(), own.end(), std::pair(row, a)) != own.end();
-                found.push_back({is_own, group.exact_distance(x + row, a, metric_), a});
-            }
-        }
-        auto before = [](const Candidate& a, const Candidate& b) {
-            return std::tie(a.own, a.distance, a.anchor) < std::tie(b.own, b.distance, b.anchor);
-        };
-        std::partial_sort(found.begin(), found.begin() + k_, found.end(), before);
-        for (int level = 0; level < k_; ++level) {
-            index[level * ROWS + row] = found[level].anchor;
-            distances[level * ROWS + row] = static_cast<Real>(found[level].distance);
-        }
-    }
-
-    Real distance(const PackedGroup<Real>& group, const Real* x, int row, int entry, Form form) const {
-        const Real s = distances[entry];
-        if (form == Form::plain) return s;
-        if (form == Form::squared) return std::sqrt(s);
-        // Where most digits cancelled the distance is computed again.
-        if (form == Form::expanded) {
-            Real half = s + offset_[row];
-            if (half > (offset_[row] + group.half_norms[index[entry]]) / 16) return std::sqrt(2 * half);
-        } else {
-            Real d = 1 + s * offset_[row];
-            if (d > Real(1) / 16) return d;
-        }
-        return static_cast<Real>(group.exact_distance(x + row, index[entry], metric_));
-    }
-};
 
 template <class Real>
 struct AlignedDelete {
@@ -294,26 +108,18 @@ public:
         const std::int64_t first = chunks_.first(chunk), last = chunks_.last(chunk);
         const int n_blocks = static_cast<int>((last - first + ROWS - 1) / ROWS);
         auto n_rows = [&](int b) { return static_cast<int>(std::min<std::int64_t>(ROWS, last - first - b * ROWS)); };
-        std::vector<Own> own;
+        std::vector<const OwnAnchors::Key*> own(n_blocks * ROWS, nullptr);  // each row's next anchor that is itself
         for (int b = 0; b < n_blocks && !stop; ++b) {
             blocks_[b].load(x_, first + b * ROWS, n_rows(b), place_, options_.fingerprints != nullptr);
             for (int row = 0; options_.fingerprints && row < n_rows(b); ++row) {
-                own_.for_each(blocks_[b].fingerprints[row], [&](OwnAnchors::Place place) {
-                    own.push_back({place.group, b, row, place.anchor});
-                });
+                own[b * ROWS + row] = own_.first(blocks_[b].fingerprints[row]);
             }
         }
-        std::sort(own.begin(), own.end());
-        auto next_own = own.begin();
         for (int t = 0; t < groups_.n_groups && !stop; ++t) {
             packed_ = false;
             double sum = 0;
             for (int b = 0; b < n_blocks; ++b) {
-                std::vector<std::pair<int, int>>& pairs = own_pairs_;
-                pairs.clear();
-                for (; next_own != own.end() && next_own->group == t && next_own->block == b; ++next_own) {
-                    pairs.push_back({next_own->row, next_own->anchor});
-                }
+                find_own(t, &own[b * ROWS], n_rows(b));
                 search(t, blocks_[b], n_rows(b));
                 sum += search_.sum;
                 if (columns_) write(t, first + b * ROWS, n_rows(b));
@@ -329,13 +135,6 @@ public:
     }
 
 private:
-    struct Own {
-        int group, block, row, anchor;
-        bool operator<(const Own& o) const {
-            return std::tie(group, block, row, anchor) < std::tie(o.group, o.block, o.row, o.anchor);
-        }
-    };
-
     const Matrix& x_;
     const Groups& groups_;
     const Placement<Real>& place_;
@@ -355,7 +154,20 @@ private:
     PackedGroup<Real> group_;
     bool packed_ = false;
     int n_tries_ = 0, n_doubts_ = 0;
-    std::vector<std::pair<int, int>> own_pairs_;
+    OwnPairs own_pairs_;
+
+    // Moves each row's pointer past the anchors of group t that are the row itself, and notes them.
+    void find_own(int t, const OwnAnchors::Key** own, int n_rows) {
+        own_pairs_.clear();
+        for (int row = 0; row < n_rows; ++row) {
+            const OwnAnchors::Key*& key = own[row];
+            while (key && key->group == t) {
+                own_pairs_.push_back({row, key->anchor});
+                const bool more = key + 1 != own_.end() && key[1].value == key->value;
+                key = more ? key + 1 : nullptr;
+            }
+        }
+    }
 
     void search(int t, const Block<Real>& block, int n_rows) {
         search_.sum = 0;

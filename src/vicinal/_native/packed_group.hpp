@@ -45,7 +45,7 @@ public:
                 std::int64_t row = groups.rows[groups.anchor_ptr[t] + a];
                 if (groups.table.sparse) {
                     for_each_entry(groups.table, row, [&](std::int64_t j, auto v) {
-                        if (place_of_[j] >= 0) slot[place_of_[j] * TILE] += place(v, j);
+                        if (place_of_[j] >= 0) slot[place_of_[j] * TILE] = place(v, j);
                     });
                 } else {
                     const auto* p = data + row * groups.table.row_stride;
@@ -95,7 +95,8 @@ private:
     std::vector<std::int32_t> place_of_;
 
     void measure(Metric metric) {
-        const double rounding = (m + 8) * static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
+        const double steps = (m + 8) * static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
+        const double rounding = steps / (1 - std::min(steps, 0.5));
         error_a.assign(r, Real(0));
         error_b.assign(r, static_cast<Real>(rounding));
         has_missing = false;

@@ -14,7 +14,8 @@
 
 namespace vicinal {
 
-using Interrupted = std::function<bool()>;
+// Told now and then which share of the work is done; says whether to stop.
+using Interrupted = std::function<bool(double)>;
 
 // Calls make_worker() once in each thread, then the worker with every item; items are handed out in order.
 // Returns false when interrupted; what a worker throws is thrown again here.
@@ -40,6 +41,7 @@ bool run_parallel(std::int64_t n_items, int n_threads, const Interrupted& interr
         done.notify_one();
     };
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(std::min<std::int64_t>(n_threads, n_items)));
     auto starting = [&](int change) {
         std::lock_guard lock(mutex);
         running += change;
@@ -62,7 +64,9 @@ bool run_parallel(std::int64_t n_items, int n_threads, const Interrupted& interr
         std::unique_lock lock(mutex);
         while (!done.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
             lock.unlock();
-            if (!was_interrupted && interrupted()) was_interrupted = stop = true;
+            if (!was_interrupted && interrupted(std::min(1.0, static_cast<double>(next) / n_items))) {
+                was_interrupted = stop = true;
+            }
             lock.lock();
         }
     }

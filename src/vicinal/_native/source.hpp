@@ -79,8 +79,9 @@ inline std::uint64_t fingerprint(const Matrix& x, std::int64_t row) {
     return h;
 }
 
-// All numbers are moved by `center` (a number per feature) and multiplied by `scale`, a power of two: Euclidean
-// distances by expanded squares lose no digits to a far origin, and neither overflow nor vanish.
+// All numbers are moved by `center` (a number per feature; none for CSR, whose zeros stay where they are) and multiplied
+// by `scale`, a power of two: Euclidean distances by expanded squares lose no digits to a far origin, and neither
+// overflow nor vanish.
 template <class Real>
 struct Placement {
     const Real* center = nullptr;
@@ -121,8 +122,7 @@ public:
             for (int i = 0; i < count; ++i) {
                 for_each_entry(source, first + i, [&](std::int64_t j, auto value) {
                     if (value - value != 0) note(value, i);
-                    Real& v = x[j * ROWS + i];  // duplicate entries add up, as everywhere in scipy
-                    v = place.clamp(v + place(value, j));
+                    x[j * ROWS + i] = place.clamp(place(value, j));
                 });
             }
         }

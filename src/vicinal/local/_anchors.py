@@ -7,7 +7,9 @@ plain arrays; this module turns them into calls of the compiled kernel.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,17 @@ from .._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
+_callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback", default=None)
+
+
+@contextmanager
+def watching(callback: Callable[[float], object]) -> Iterator[None]:
+    """Within it, long searches call ``callback(share of the work that is done)`` now and then."""
+    token = _callback.set(callback)
+    try:
+        yield
+    finally:
+        _callback.reset(token)
 
 
 @dataclass(frozen=True)
@@ -30,7 +43,7 @@ class AnchorGroups:
 
     Group ``t`` spans the columns ``features[feature_ptr[t]:feature_ptr[t + 1]]``; its anchors are the rows
     ``rows[anchor_ptr[t]:anchor_ptr[t + 1]]`` of ``table``. ``center`` and ``scale`` say where the kernel does its
-    arithmetic; they change rounding, never the result.
+    arithmetic, and a ``table`` in double precision that it is done in double: they change rounding, not the result.
     """
 
     table: Matrix
@@ -47,14 +60,15 @@ class AnchorGroups:
     def n_groups(self) -> int:
         return len(self.anchor_ptr) - 1
 
-    def native(self, *, exclude_self: bool) -> _native.AnchorGroups:
+    def native(self, X: Matrix, *, exclude_self: bool) -> _native.AnchorGroups:
+        """For rows of X: a center would have to move the zeros of a sparse X."""
         return _native.AnchorGroups(
             as_native(self.table),
             self.anchor_ptr,
             self.rows,
             self.feature_ptr,
             self.features,
-            self.center,
+            None if sp.issparse(X) else self.center,
             self.scale,
             METRICS.index(self.metric),
             self.fingerprints if exclude_self else None,
@@ -70,7 +84,7 @@ def sample_groups(
     """Groups with the given rows of X as anchors and the given columns, and which rows of X their table holds."""
     samples, rows = np.unique(np.concatenate(anchors), return_inverse=True)
     table = X[samples].astype(kernel_dtype(X.dtype), copy=False)
-    center, scale = _placement(table, metric)
+    table, center, scale = _placement(table, metric)
     fingerprints = np.empty(len(samples), np.uint64)
     _native.fingerprints(as_native(table), fingerprints)
     groups = AnchorGroups(
@@ -89,8 +103,9 @@ def sample_groups(
 
 def mean_distances(groups: AnchorGroups, X: Matrix, *, n_jobs: int | None) -> NDArray[np.float64]:
     """Each group's mean over all distances between a row and an anchor (D_avg, Alg. 1 line 4)."""
-    single = kernel_dtype(X.dtype) == np.float32
-    sums, counts, _ = _native.sum_distances(as_native(X), groups.native(exclude_self=False), single, n_threads(n_jobs))
+    single = np.promote_types(kernel_dtype(X.dtype), groups.table.dtype) == np.float32
+    native = groups.native(X, exclude_self=False)
+    sums, counts, _ = _native.sum_distances(as_native(X), native, single, n_threads(n_jobs), _callback.get())
     return _divide(sums, counts)
 
 
@@ -109,11 +124,11 @@ def nearest_anchors(
     n_samples, width = X.shape[0], groups.n_groups * n_neighbors
     index_dtype = np.int32 if max(n_samples * width, groups.anchor_ptr[-1]) < 2**31 else np.int64
     columns = np.empty((n_samples, width), index_dtype)
-    values = np.empty((n_samples, width), kernel_dtype(X.dtype))
+    values = np.empty((n_samples, width), np.promote_types(kernel_dtype(X.dtype), groups.table.dtype))
     threads = n_threads(n_jobs)
     sums, counts, n_missing = _native.nearest(
         as_native(X),
-        groups.native(exclude_self=exclude_self),
+        groups.native(X, exclude_self=exclude_self),
         columns,
         values,
         mean_distances=means,
@@ -121,6 +136,7 @@ def nearest_anchors(
         unit_rows=unit_rows,
         n_neighbors=n_neighbors,
         n_threads=threads,
+        callback=_callback.get(),
     )
     if means is None:
         means = _divide(sums, counts)
@@ -130,6 +146,7 @@ def nearest_anchors(
         _native.drop_missing(columns, values, indptr)
     nnz = indptr[-1]
     container = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
+    values = values.astype(kernel_dtype(X.dtype), copy=False)
     arrays = values.ravel()[:nnz], columns.ravel()[:nnz], indptr.astype(index_dtype, copy=False)
     out = container(arrays, shape=(n_samples, int(groups.anchor_ptr[-1])), copy=False)
     out.has_canonical_format = True
@@ -139,14 +156,15 @@ def nearest_anchors(
 def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None) -> NDArray[np.int32]:
     """Each row's nearest anchor in each group, counted within the group; -1 where it has none."""
     codes = np.empty((X.shape[0], groups.n_groups), np.int32)
-    values = np.empty(codes.shape, kernel_dtype(X.dtype))
+    values = np.empty(codes.shape, np.promote_types(kernel_dtype(X.dtype), groups.table.dtype))
     _native.nearest(
         as_native(X),
-        groups.native(exclude_self=exclude_self),
+        groups.native(X, exclude_self=exclude_self),
         codes,
         values,
         mean_distances=np.zeros(groups.n_groups),
         n_threads=n_threads(n_jobs),
+        callback=_callback.get(),
     )
     has_anchor = codes >= 0
     np.subtract(codes, groups.anchor_ptr[:-1].astype(np.int32), out=codes, where=has_anchor)
@@ -167,64 +185,52 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def as_native(X: Matrix) -> Any:
+    """X as the kernel takes it; indices that point nowhere would be read all the same, so they are refused here."""
     if not sp.issparse(X):
         return X
+    X.check_format(full_check=True)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    indptr = X.indptr.astype(X.indices.dtype, copy=False)
-    return X.data, X.indices, indptr, X.shape[1]
+    parts = X.data, X.indices, X.indptr.astype(X.indices.dtype, copy=False)
+    return *map(np.ascontiguousarray, parts), X.shape[1]
 
 
 def _divide(sums: list[float], counts: list[int]) -> NDArray[np.float64]:
     return np.asarray(sums) / np.maximum(np.asarray(counts), 1)
 
 
-def _placement(table: Matrix, metric: str) -> tuple[NDArray[np.float64] | None, float]:
-    """Where the kernel works: a center near the anchors' mean and a power of two that brings them near one.
+def _placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] | None, float]:
+    """Where and how precisely the kernel works: the table, a center for its columns, and a power of two to scale by.
 
-    The center is rounded to a power of two near each column's spread, so that small integers stay small integers and
-    moving by it loses nothing; most columns need none.
+    A column that lies far from zero is moved near it, by a number whose subtraction is exact (within a factor of two of
+    all its values: Sterbenz' lemma). Numbers whose squares single precision cannot hold make the table double.
     """
-    if metric == "cosine" or table.dtype.kind != "f":
-        return None, 1.0
     if sp.issparse(table):
-        return None, _scale(abs(table.data).max(initial=0))
-    lowest, highest, mean, spread = _column_statistics(table)
-    center = np.zeros(table.shape[1])
-    if metric == "euclidean":
-        grid = np.exp2(np.round(np.log2(spread, where=spread > 0, out=np.zeros_like(spread))))
-        center = np.where(spread > 0, np.round(mean / grid) * grid, lowest)
-        center = np.nan_to_num(center.astype(table.dtype).astype(np.float64), posinf=0, neginf=0)
-    largest = np.maximum(highest - center, center - lowest).max(initial=0)
-    return (center if center.any() else None), _scale(largest)
+        largest = abs(table).max(axis=0).toarray().ravel()
+        center = np.zeros(table.shape[1])
+    else:
+        lowest, highest = _column_ranges(table)
+        middle = ((lowest + highest) / 2).astype(table.dtype).astype(np.float64)
+        near, far = np.minimum(abs(lowest), abs(highest)), np.maximum(abs(lowest), abs(highest))
+        exact = (lowest * highest > 0) & (abs(middle) <= 2 * near) & (far <= 2 * abs(middle))
+        center = np.where(exact & (metric == "euclidean"), middle, 0.0)
+        largest = np.maximum(highest - center, center - lowest)
+    largest = largest[(largest > 0) & np.isfinite(largest)].astype(np.float64)
+    scale = 1.0
+    if len(largest):
+        if largest.max() > 2.0**50 or largest.min() < 2.0**-50:
+            table = table.astype(np.float64, copy=False)
+        if largest.max() > 2.0**400 or largest.max() < 2.0**-400:
+            scale = float(np.exp2(-np.frexp(largest.max())[1])) if metric != "cosine" else 1.0
+    return table, center if center.any() else None, scale
 
 
-def _scale(largest: float) -> float:
-    if 2.0**-20 <= largest <= 2.0**20 or not 0 < largest < np.inf:
-        return 1.0
-    return float(np.exp2(-np.frexp(largest)[1]))
-
-
-def _column_statistics(table: NDArray[np.floating]) -> tuple[NDArray[np.float64], ...]:
-    """Minimum, maximum, mean and standard deviation of each column over its present values, in blocks of rows."""
-    n_columns = table.shape[1]
-    lowest, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    count, total, squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
-    shift = np.nan_to_num(table[0].astype(np.float64), posinf=0, neginf=0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, len(table), BLOCK):
-            block = table[start : start + BLOCK].astype(np.float64)
-            present = ~np.isnan(block)
-            np.fmin(lowest, np.fmin.reduce(block), out=lowest)
-            np.fmax(highest, np.fmax.reduce(block), out=highest)
-            block = np.where(present, block - shift, 0)
-            count += present.sum(0)
-            total += block.sum(0)
-            squares += (block * block).sum(0)
-        mean = total / np.maximum(count, 1)
-        spread = np.sqrt(np.maximum(squares / np.maximum(count, 1) - mean * mean, 0))
-    empty = count == 0
-    lowest[empty] = highest[empty] = 0
-    spread[(highest == lowest) | ~np.isfinite(spread)] = 0
-    return lowest, highest, mean + shift, spread
+def _column_ranges(table: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest value of each column over its present values, in blocks of rows; 0 where there are none."""
+    lowest, highest = np.full(table.shape[1], np.nan), np.full(table.shape[1], np.nan)
+    for start in range(0, len(table), BLOCK):
+        block = table[start : start + BLOCK]
+        lowest = np.fmin(lowest, np.fmin.reduce(block))
+        highest = np.fmax(highest, np.fmax.reduce(block))
+    return np.nan_to_num(lowest, posinf=0, neginf=0), np.nan_to_num(highest, posinf=0, neginf=0)

@@ -166,8 +166,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self
         """
         X = self._checked(X, reset=True)
-        groups = self._draw(X)
-        self.mean_distances_ = mean_distances(groups, X, n_jobs=self.n_jobs)
+        groups, samples = self._draw(X)
+        self._keep(groups, samples, mean_distances(groups, X, n_jobs=self.n_jobs))
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> sp.csr_matrix | sp.csr_array:
@@ -183,8 +183,9 @@ class RandLocal(TransformerMixin, BaseEstimator):
         CSR matrix of shape (n_samples, n_features_out)
         """
         X = self._checked(X, reset=True)
-        groups = self._draw(X)
-        out, self.mean_distances_ = self._nearest(groups, X, None)
+        groups, samples = self._draw(X)
+        out, means = self._nearest(groups, X, None)
+        self._keep(groups, samples, means)
         return out
 
     def transform(self, X: ArrayLike) -> sp.csr_matrix | sp.csr_array:
@@ -235,10 +236,6 @@ class RandLocal(TransformerMixin, BaseEstimator):
         names = [f"group{group}_anchor{anchor}" for group, size in enumerate(sizes) for anchor in range(size)]
         return np.array(names, dtype=object)
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.anchor_ptr_[-1])
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -259,8 +256,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         )
         return as_numbers(X)
 
-    def _draw(self, X: Matrix) -> AnchorGroups:
-        """Draw columns and anchors of all groups and keep them (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
+    def _draw(self, X: Matrix) -> tuple[AnchorGroups, NDArray[np.int64]]:
+        """Draw columns and anchors of all groups (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
         n_samples = X.shape[0]
         check_count("n_groups", self.n_groups)
         check_count("n_neighbors", self.n_neighbors)
@@ -278,11 +275,14 @@ class RandLocal(TransformerMixin, BaseEstimator):
             np.sort(sample_without_replacement(n_samples, size, random_state=rng))
             for size in self._group_sizes(n_samples, rng)
         ]
-        groups, self.anchor_samples_ = sample_groups(X, anchors, features, self.metric)
+        return sample_groups(X, anchors, features, self.metric)
+
+    def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64]) -> None:
+        """All fitted state at once, at the end: a fit that fails leaves the model as it was."""
+        self.anchor_samples_, self.mean_distances_ = samples, means
         self.anchors_, self.anchor_rows_, self.anchor_ptr_ = groups.table, groups.rows, groups.anchor_ptr
         self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr
         self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
-        return groups
 
     def _subspaces(self, X: Matrix, rng: np.random.RandomState) -> Any:
         n_features = X.shape[1]
@@ -301,11 +301,11 @@ class RandLocal(TransformerMixin, BaseEstimator):
         return random_subspaces(self.n_groups, n_features, bounds, rng)
 
     def _group_sizes(self, n_samples: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-        """Numbers of anchors; at least one more than neighbours, for the rows that are anchors themselves."""
+        """Numbers of anchors: enough for all neighbours, and one more where a row must not be its own."""
         low, high = np.log2(check_count_range("n_anchors", self.n_anchors))
         high = min(high, np.log2(n_samples / 2))
         sizes = np.floor(np.exp2(rng.uniform(min(low, high), high, self.n_groups)) + 1e-9).astype(np.int64)
-        return np.clip(sizes, self.n_neighbors + 1, n_samples)
+        return np.clip(sizes, self.n_neighbors + bool(self.exclude_self), n_samples)
 
     def _groups(self) -> AnchorGroups:
         return AnchorGroups(

@@ -30,7 +30,7 @@ def correlated_subspaces(
     """Subsets around a random column: others join with a chance that grows with the fourth power of their
     correlation to it.
 
-    Correlations come from at most 2,000 rows; constant columns join last.
+    Correlations come from at most 2,000 rows; columns with next to none join when all others have.
     """
     n_features = X.shape[1]
     rows = sample_without_replacement(X.shape[0], min(X.shape[0], CORRELATION_ROWS), random_state=rng)
@@ -87,13 +87,15 @@ def _centred(X: Matrix) -> tuple[_Centred, NDArray[np.float64]]:
         X = X.astype(np.float64)
         X.data = np.nan_to_num(X.data)
         mean = np.asarray(X.mean(0)).ravel()
-        variance = np.asarray(X.multiply(X).mean(0)).ravel() - mean**2
+        squares = np.asarray(X.multiply(X).mean(0)).ravel()
+        variance, magnitude = squares - mean**2, np.sqrt(squares)
     else:
         X = X.astype(np.float64)
         present = np.isfinite(X)
         mean = np.where(present, X, 0).sum(0) / np.maximum(present.sum(0), 1)
+        magnitude = np.abs(np.where(present, X, 0)).max(0)
         X = np.where(present, X - mean, 0)  # a missing value says nothing about a correlation
         mean = np.zeros_like(mean)
         variance = (X * X).mean(0)
-    deviation = np.sqrt(np.where(variance > 1e-12 * (1 + mean**2), variance, 0))
+    deviation = np.sqrt(np.where(variance > 1e-12 * magnitude**2, variance, 0))
     return _Centred(X, mean, deviation), deviation
