@@ -1,5 +1,8 @@
 """The command line: real files of every kind, and one clear sentence for everything that is wrong with them."""
 
+import contextlib
+import os
+import pty
 import re
 import resource
 import signal
@@ -70,6 +73,60 @@ def test_compare_handles_missing_values(tmp_path, frame):
     assert "raw features: C=" in run.stdout
     assert "missing values filled with medians" in run.stdout
     assert "categorical" not in run.stdout
+
+
+def test_compare_with_just_more_rows_than_are_used_for_tuning(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(4004) % 10
+    np.savez(tmp_path / "x.npz", X=rng.standard_normal((4004, 3)) + y[:, None], y=y)
+    assert "RandLocal" in vicinal("compare", tmp_path / "x.npz", "--groups", 5).stdout
+
+
+def test_names_that_look_like_markup_or_patterns(tmp_path, frame):
+    path = tmp_path / "iris [1] [/s].csv".replace("/", "-")
+    frame.rename({"species": "kind [/s]"}).write_csv(path)
+    assert "iris [1]" in vicinal("compare", path, "--target", "kind [/s]", "--groups", 5).stdout
+
+
+def test_images_and_progress_on_a_terminal(tmp_path):
+    """A pseudo-terminal stands in for a person's."""
+    np.savez(tmp_path / "x.npz", X=np.random.default_rng(0).random((3000, 64)))
+    command = ["transform", tmp_path / "x.npz", "-o", tmp_path / "o.NPZ", "--subspace", "image", "--image-shape", "8x8"]
+    leader, follower = pty.openpty()
+    run = subprocess.run([sys.executable, "-m", "vicinal.cli", *map(str, command)], stderr=follower, check=True)
+    os.close(follower)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(leader, 65536):
+            shown += part
+    os.close(leader)
+    assert run.returncode == 0
+    assert b"\x1b[" in shown
+    assert sp.load_npz(tmp_path / "o.NPZ").shape[0] == 3000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.NPZ", "x.npz"]
+    bad = refused(
+        "transform", tmp_path / "x.npz", "-o", tmp_path / "p.npz", "--subspace", "image", "--image-shape", "8"
+    )
+    assert "image_shape must be (height, width)" in bad
+
+
+def test_libsvm_files_whose_last_columns_are_empty(tmp_path):
+    X = sp.random(100, 20, density=0.5, format="csr", random_state=0)
+    dump_svmlight_file(X, np.zeros(100), str(tmp_path / "a.svm"), zero_based=False)
+    dump_svmlight_file(X[:, :15], np.zeros(100), str(tmp_path / "b.svm"), zero_based=False)
+    vicinal("transform", tmp_path / "a.svm", "-o", tmp_path / "a.npz", "--save-model", tmp_path / "m.skops")
+    vicinal("transform", tmp_path / "b.svm", "-o", tmp_path / "b.npz", "--model", tmp_path / "m.skops")
+    assert sp.load_npz(tmp_path / "b.npz").shape == sp.load_npz(tmp_path / "a.npz").shape
+
+
+def test_csc_files_are_not_read_as_csr(tmp_path):
+    X = sp.random(60, 60, density=0.3, format="csc", random_state=0)
+    sp.save_npz(tmp_path / "csc.npz", X)
+    sp.save_npz(tmp_path / "csr.npz", X.tocsr())
+    for kind in ("csc", "csr"):
+        vicinal("transform", tmp_path / f"{kind}.npz", "-o", tmp_path / f"{kind}.out.npz", "--groups", 5)
+    a, b = (sp.load_npz(tmp_path / f"{kind}.out.npz") for kind in ("csc", "csr"))
+    assert abs(a - b).max() < 1e-12
 
 
 def _write_all_kinds(folder, frame):
@@ -186,6 +243,29 @@ class TestBadInput:
             "transform", matrix, "-o", tmp_path / "p.npz", "--model", tmp_path / "m.skops"
         )
         assert not (tmp_path / "p.npz").exists()
+
+    def test_damaged_arrays(self, tmp_path):
+        np.savez(tmp_path / "x.npz", X=IRIS.data, y=IRIS.target)
+        whole = bytearray((tmp_path / "x.npz").read_bytes())
+        whole[60:90] = b"?" * 30
+        (tmp_path / "x.npz").write_bytes(whole)
+        assert "is not a whole file of NumPy arrays" in refused("compare", tmp_path / "x.npz")
+        X = sp.csr_matrix(IRIS.data)
+        np.savez(
+            tmp_path / "y.npz", data=X.data, indices=X.indices + 10**6, indptr=X.indptr, shape=X.shape, y=IRIS.target
+        )
+        assert "is not a whole file of NumPy arrays" in refused("compare", tmp_path / "y.npz")
+
+    def test_numbers_out_of_range(self, csv):
+        assert "--groups must be a whole number" in refused("compare", csv, "--target", "species", "--groups", 0)
+        assert "--jobs must be" in refused("compare", csv, "--target", "species", "--jobs", 0)
+        assert "--test-size must lie" in refused("compare", csv, "--target", "species", "--test-size", 1.5)
+
+    def test_a_model_of_another_kind_is_refused(self, tmp_path, csv):
+        save_model(tmp_path / "m.skops", RandLocal(), force=False)
+        assert "holds a RandLocal, not a model that" in refused(
+            "transform", csv, "-o", tmp_path / "p.npz", "--model", tmp_path / "m.skops"
+        )
 
     def test_a_model_with_strange_contents_is_not_loaded(self, tmp_path):
         save_model(tmp_path / "m.skops", {"path": Path("x"), "model": RandLocal()}, force=False)

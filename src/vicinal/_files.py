@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +19,10 @@ import scipy.sparse as sp
 import skops.io
 from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.pipeline import Pipeline
 
 from ._validation import Matrix
+from .local import RandLocal
 
 LIBSVM = (".svm", ".libsvm", ".svmlight")
 # What a saved model may contain beyond what skops trusts by itself.
@@ -35,9 +39,24 @@ class Table:
 
 
 def read_table(
-    path: Path, *, target: str | None = None, drop: tuple[str, ...] = (), need_target: bool = False
+    path: Path,
+    *,
+    target: str | None = None,
+    drop: tuple[str, ...] = (),
+    need_target: bool = False,
+    n_columns: int | None = None,
 ) -> Table:
-    """Reads CSV, TSV, Parquet, NPY, NPZ and LIBSVM files by their ending."""
+    """Reads CSV, TSV, Parquet, NPY, NPZ and LIBSVM files by their ending.
+
+    Parameters
+    ----------
+    path, target, drop
+        The file, the column (or array) to predict, and columns to leave out.
+    need_target
+        Whether a table without a target is refused.
+    n_columns
+        Columns of a LIBSVM file, which names only those that are not zero.
+    """
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.stat().st_size == 0:
@@ -51,6 +70,9 @@ def read_table(
         raise ValueError(f"{path} cannot be read as {suffix}: {_first_line(error)}") from error
     if need_target and table.y is None:
         raise ValueError(f"{path.name} has no target; name its column with --target.")
+    if suffix in LIBSVM and n_columns is not None and table.X.shape[1] < n_columns:
+        sparse: Any = table.X
+        sparse.resize(table.X.shape[0], n_columns)
     if table.X.shape[0] == 0:
         raise ValueError(f"{path} has no rows.")
     if table.X.shape[1] == 0:
@@ -62,10 +84,12 @@ def read_table(
 
 def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
     if path.suffix.lower() == ".parquet":
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
     else:
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        frame = pl.read_csv(path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"])
+        frame = pl.read_csv(
+            path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"], glob=False
+        )
     for column in (*drop, *([target] if target is not None else [])):
         if column not in frame.columns:
             raise ValueError(f"{path.name} has no column {column!r}; its columns are {_listed(frame.columns)}.")
@@ -76,7 +100,9 @@ def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
 
 
 def _read_npy(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
-    X = _as_matrix(_load(path, mmap_mode="r"), path)
+    with _whole_arrays(path):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    X = _as_matrix(array, path)
     if target is None:
         return Table(_without(X, drop, path))
     column = _column_number(target, X.shape[1], path)
@@ -84,20 +110,25 @@ def _read_npy(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
 
 
 def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
-    with _load(path) as file:
-        name = target or "y"
-        if target is not None and target not in file:
-            raise ValueError(f"{path.name} has no array {target!r}; its arrays are {_listed(file.files)}.")
-        y = file.get(name)
-        if {"data", "indices", "indptr", "shape"} <= set(file.files):
-            X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-        elif "X" in file:
-            X = _as_matrix(file["X"], path)
-        else:
-            raise ValueError(
-                f"{path.name} has neither an array 'X' nor the parts of a CSR matrix; "
-                f"its arrays are {_listed(file.files)}."
-            )
+    with _whole_arrays(path), np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    name = target or "y"
+    if target is not None and target not in arrays:
+        raise ValueError(f"{path.name} has no array {target!r}; its arrays are {_listed(list(arrays))}.")
+    if {"data", "indices", "indptr", "shape"} <= arrays.keys():
+        with _whole_arrays(path):
+            kind = sp.csc_matrix if arrays.get("format", np.array(b"csr")).item() == b"csc" else sp.csr_matrix
+            X = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+            X.check_format(full_check=True)
+            X = X.tocsr()
+    elif "X" in arrays:
+        X = _as_matrix(arrays["X"], path)
+    else:
+        raise ValueError(
+            f"{path.name} has neither an array 'X' nor the parts of a CSR matrix; "
+            f"its arrays are {_listed(list(arrays))}."
+        )
+    y = arrays.get(name)
     if y is not None and y.shape != X.shape[:1]:
         raise ValueError(f"{path.name}: {name!r} has the shape {y.shape}, but X has {X.shape[0]} rows.")
     return Table(_without(X, drop, path), y, name if y is not None else "")
@@ -131,10 +162,12 @@ def _check_target(table: Table) -> None:
         )
 
 
-def _load(path: Path, **options: Any) -> Any:
+@contextlib.contextmanager
+def _whole_arrays(path: Path) -> Iterator[None]:
+    """A damaged file can raise almost anything, from the depths of NumPy, zip and zlib."""
     try:
-        return np.load(path, allow_pickle=False, **options)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        yield
+    except Exception as error:
         raise ValueError(f"{path} is not a whole file of NumPy arrays.") from error
 
 
@@ -223,11 +256,13 @@ def write_features(path: Path, features: sp.csr_matrix, y: NDArray | None, *, fo
             arrays = {"data": features.data, "indices": features.indices, "indptr": features.indptr}
             if y is not None:
                 arrays["y"] = y.astype(str) if y.dtype == object else y
-            np.savez(beside, format=np.array(b"csr"), shape=np.array(features.shape), **arrays)
+            with beside.open("wb") as file:  # given a name, savez would add an ending of its own
+                np.savez(file, format=np.array(b"csr"), shape=np.array(features.shape), **arrays)
         else:
             if y is not None and y.dtype.kind not in "biuf":
                 raise ValueError("LIBSVM files hold numbers only, but the target is text; write .npz instead.")
-            dump_svmlight_file(features, np.zeros(features.shape[0]) if y is None else y, str(beside))
+            labels = np.zeros(features.shape[0]) if y is None else y
+            dump_svmlight_file(features, labels, str(beside), zero_based=False)
 
 
 def save_model(path: Path, model: Any, *, force: bool) -> None:
@@ -243,6 +278,9 @@ def load_model(path: Path) -> Any:
         strangers = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED)
         if strangers:
             raise ValueError(f"{path} contains what a model of vicinal does not: {', '.join(sorted(strangers))}.")
-        return skops.io.load(path, trusted=list(TRUSTED))
-    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
+        model = skops.io.load(path, trusted=list(TRUSTED))
+    except (zipfile.BadZipFile, zlib.error, json.JSONDecodeError, KeyError, EOFError, OSError) as error:
         raise ValueError(f"{path} is not a whole model file of vicinal: {_first_line(error)}") from error
+    if not isinstance(model, Pipeline) or not isinstance(model[-1], RandLocal):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal transform` saved.")
+    return model

@@ -11,7 +11,8 @@ try:
     import polars as pl
     from cyclopts import App, Parameter
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.table import Table as RichTable
 except ImportError as error:  # pragma: no cover
     sys.exit(f"vicinal's command line needs more packages ({error.name} is missing): pip install 'vicinal[cli]'")
@@ -19,8 +20,10 @@ except ImportError as error:  # pragma: no cover
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from . import __version__, _files
+from ._validation import check_count
 from .experiments import Result, check_table, compare, describe_columns, make_preparation, methods
 from .local import RandLocal
+from .local._anchors import watching
 
 app = App(
     name="vicinal",
@@ -67,11 +70,15 @@ def compare_command(
     seed
         Fixes the split and all draws.
     """
+    check_count("--groups", groups)
+    _check_jobs(jobs)
     if not 0 < test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1; got {test_size}.")
     table = _files.read_table(file, target=target, drop=drop, need_target=True)
     assert table.y is not None
-    stderr.print(f"{file.name}: {table.X.shape[0]:,} rows; {describe_columns(table.X)}; target {table.target!r}.")
+    stderr.print(
+        f"{file.name}: {table.X.shape[0]:,} rows; {describe_columns(table.X)}; target {table.target!r}.", markup=False
+    )
     with _Progress(total=len(methods(n_features=1))) as progress:
         results = compare(
             table.X,
@@ -82,7 +89,7 @@ def compare_command(
             n_jobs=jobs,
             callback=progress.step,
         )
-    stdout.print(_table(results, f"{file.name}, tested on {test_size:.0%} of {table.X.shape[0]:,} rows"))
+    stdout.print(_table(results, escape(f"{file.name}, tested on {test_size:.0%} of {table.X.shape[0]:,} rows")))
     stdout.print(f"Columns: {describe_columns(table.X)}, on the training part.")
     stdout.print("Chosen by cross-validation on the training part:")
     for result in results:
@@ -104,7 +111,8 @@ def transform(
     neighbors: int | None = None,
     task: Literal["supervised", "unsupervised"] | None = None,
     metric: Literal["euclidean", "manhattan", "cosine"] | None = None,
-    subspace: Literal["random", "correlated"] | None = None,
+    subspace: Literal["random", "correlated", "image"] | None = None,
+    image_shape: str | None = None,
     norm: Literal["l2", "none"] | None = None,
     seed: int | None = None,
     jobs: Jobs = None,
@@ -132,6 +140,8 @@ def transform(
         Distance (default euclidean).
     subspace
         How a group's columns are drawn (default random).
+    image_shape
+        HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, where subspace is image.
     norm
         l2 scales rows to unit length (default none).
     seed
@@ -143,6 +153,7 @@ def transform(
         "task": task,
         "metric": metric,
         "subspace": subspace,
+        "image_shape": _shape(image_shape),
         "norm": norm,
         "random_state": seed,
     }
@@ -153,19 +164,22 @@ def transform(
     for path in (output, save_model):
         if path is not None:
             _files.check_free(path, force=force)
-    table = _files.read_table(file, target=target, drop=drop)
+    _check_jobs(jobs)
+    pipeline = _files.load_model(model) if model is not None else None
+    n_columns = pipeline[0].n_features_in_ if pipeline is not None else None
+    table = _files.read_table(file, target=target, drop=drop, n_columns=n_columns)
     start = time.perf_counter()
     X = check_table(table.X)
-    if model is not None:
-        pipeline = _files.load_model(model)
-        _check_columns(pipeline, X, file, model)
-        pipeline[-1].n_jobs = jobs
-        features = pipeline.transform(X)
-    else:
-        if settings.get("norm") == "none":
-            settings["norm"] = None
-        pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **settings}, n_jobs=jobs))
-        features = pipeline.fit_transform(X)
+    with _Progress(total=1) as progress, watching(progress.share):
+        if model is not None and pipeline is not None:
+            _check_columns(pipeline, X, file, model)
+            pipeline[-1].n_jobs = jobs
+            features = pipeline.transform(X)
+        else:
+            if settings.get("norm") == "none":
+                settings["norm"] = None
+            pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **settings}, n_jobs=jobs))
+            features = pipeline.fit_transform(X)
     seconds = time.perf_counter() - start
     _files.write_features(output, features, table.y, force=force)
     if save_model is not None:
@@ -173,7 +187,8 @@ def transform(
         _files.save_model(save_model, pipeline, force=force)
     stderr.print(
         f"{file.name}: {features.shape[0]:,} rows; {describe_columns(table.X)}. {features.shape[1]:,} features, "
-        f"{features.nnz / features.shape[0]:.0f} non-zeros per row, in {seconds:.1f} s: {output}"
+        f"{features.nnz / features.shape[0]:.0f} non-zeros per row, in {seconds:.1f} s: {output}",
+        markup=False,
     )
 
 
@@ -190,6 +205,20 @@ def _check_columns(pipeline: Pipeline, X: Any, file: Path, model: Path) -> None:
             raise ValueError(f"{file.name} lacks columns that {model} was fitted on: {', '.join(lacking)}.")
     elif X.shape[1] != first.n_features_in_:
         raise ValueError(f"{file.name} has {X.shape[1]} columns; {model} was fitted on {first.n_features_in_}.")
+
+
+def _check_jobs(jobs: int | None) -> None:
+    if jobs == 0:
+        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise ValueError(f"--image-shape must be like 28x28 or 32x32x3; got {text!r}.") from None
 
 
 def _table(results: list[Result], title: str) -> RichTable:
@@ -219,7 +248,7 @@ class _Progress:
 
     def __enter__(self) -> _Progress:
         if stderr.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
             self._bar = Progress(*columns, console=stderr, transient=True)
             self._bar.start()
             self._task = self._bar.add_task("", total=self._total)
@@ -231,6 +260,10 @@ class _Progress:
         elif result is not None:
             seconds = result.feature_seconds + result.model_seconds
             stderr.print(f"{name}: accuracy {result.accuracy:.4f}, {seconds:.2f} s after tuning")
+
+    def share(self, done: float) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description="nearest anchors", completed=done)
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:

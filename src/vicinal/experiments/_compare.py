@@ -130,7 +130,7 @@ def _run(
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         notes.append("missing values filled with medians")
     if method.most_rows is not None and len(y) > method.most_rows:
-        keep, _ = train_test_split(np.arange(len(y)), train_size=method.most_rows, stratify=y, random_state=seed)
+        keep = _stratified_sample(y, method.most_rows, seed)
         X, y = X[keep], y[keep]
         notes.append(f"fitted on {method.most_rows:,} rows")
 
@@ -183,13 +183,13 @@ def _choose(method: Method, setting: Setting, X: Any, y: NDArray) -> tuple[dict[
 
 
 def _stratified_sample(y: NDArray, size: int, seed: int) -> NDArray[np.int64]:
-    """About `size` rows, by class, with at least one row per fold of every class."""
-    keep, rest = train_test_split(np.arange(len(y)), train_size=size, stratify=y, random_state=seed)
-    for label in np.unique(y):
-        lacking = FOLDS - np.count_nonzero(y[keep] == label)
-        if lacking > 0:
-            keep = np.concatenate([keep, rest[y[rest] == label][:lacking]])
-    return keep
+    """About `size` rows: of every class its share, and at least one row per fold."""
+    rng = np.random.default_rng(seed)
+    keep = []
+    for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        keep.append(rows[: max(FOLDS, round(size * count / len(y)))])
+    return np.sort(np.concatenate(keep))
 
 
 def _settings(grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
