@@ -100,7 +100,10 @@ class RandLocal(TransformerMixin, BaseEstimator):
 
     In a group whose columns are all constant the mean distance is 0 and every value is `epsilon`. With fewer than 64
     rows a group has half as many anchors as there are rows. A row all of whose possible anchors are equal to itself
-    keeps one of them. Among equally near anchors the first one counts.
+    keeps one of them. Among anchors that are equally near, as far as the number type can tell, the first one counts.
+
+    Beside its input, the anchors and the output, a thread holds a few megabytes, or the widest group's columns times
+    anchors if that is more. A memory-mapped array is read in blocks of rows.
 
     References
     ----------
