@@ -21,6 +21,7 @@ from vicinal._files import load_model, replacing, save_model
 
 IRIS = load_iris()
 IRIS.data += np.random.default_rng(0).random(IRIS.data.shape).round(6)  # no ties
+QUICK = ("--components", 20)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_version_and_help():
 
 
 def test_compare_prints_a_table(csv):
-    run = vicinal("compare", csv, "--target", "species", "--groups", 50)
+    run = vicinal("compare", csv, "--target", "species", "--groups", 50, *QUICK)
     for method in ("raw features", "RBF kernel SVM", "random Fourier", "Nystroem", "RandLocal"):
         row = next(line for line in run.stdout.splitlines() if method in line)
         assert 0.8 < float(re.search(r"[01]\.\d{4}", row)[0]) <= 1
@@ -69,7 +70,7 @@ def test_compare_prints_a_table(csv):
 def test_compare_handles_missing_values(tmp_path, frame):
     path = tmp_path / "iris.parquet"
     frame.with_columns(a=pl.when(pl.int_range(150) % 7 == 0).then(None).otherwise(pl.col("a"))).write_parquet(path)
-    run = vicinal("compare", path, "--target", "species", "--groups", 50, "--drop", "colour")
+    run = vicinal("compare", path, "--target", "species", "--groups", 50, *QUICK, "--drop", "colour")
     assert "raw features: C=" in run.stdout
     assert "missing values filled with medians" in run.stdout
     assert "categorical" not in run.stdout
@@ -79,13 +80,13 @@ def test_compare_with_just_more_rows_than_are_used_for_tuning(tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(4004) % 10
     np.savez(tmp_path / "x.npz", X=rng.standard_normal((4004, 3)) + y[:, None], y=y)
-    assert "RandLocal" in vicinal("compare", tmp_path / "x.npz", "--groups", 5).stdout
+    assert "RandLocal" in vicinal("compare", tmp_path / "x.npz", "--groups", 5, *QUICK).stdout
 
 
 def test_names_that_look_like_markup_or_patterns(tmp_path, frame):
     path = tmp_path / "iris [1] [/s].csv".replace("/", "-")
     frame.rename({"species": "kind [/s]"}).write_csv(path)
-    assert "iris [1]" in vicinal("compare", path, "--target", "kind [/s]", "--groups", 5).stdout
+    assert "iris [1]" in vicinal("compare", path, "--target", "kind [/s]", "--groups", 5, *QUICK).stdout
 
 
 def test_images_and_progress_on_a_terminal(tmp_path):
@@ -156,7 +157,7 @@ def test_every_kind_of_file_gives_the_same_features(tmp_path, frame):
     X, y = load_svmlight_file(str(tmp_path / "out.libsvm"))
     assert np.array_equal(y, IRIS.target)
     assert (np.diff(X.indptr) == 20).all()
-    assert vicinal("compare", tmp_path / "x.svm", "--groups", 20).returncode == 0
+    assert vicinal("compare", tmp_path / "x.svm", "--groups", 20, *QUICK).returncode == 0
 
 
 def test_a_saved_model_gives_the_same_features(tmp_path, csv, frame):

@@ -50,6 +50,7 @@ def compare_command(
     target: Target = None,
     drop: Drop = (),
     groups: int = 400,
+    components: int = 1000,
     test_size: float = 0.25,
     seed: int = 0,
     jobs: Jobs = None,
@@ -65,12 +66,15 @@ def compare_command(
         The table, one row per example.
     groups
         RandLocal's groups, which is its number of non-zeros per row.
+    components
+        Columns of random Fourier features and of Nystroem.
     test_size
         Share of the rows to test on.
     seed
         Fixes the split and all draws.
     """
     check_count("--groups", groups)
+    check_count("--components", components)
     _check_jobs(jobs)
     if not 0 < test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1; got {test_size}.")
@@ -84,6 +88,7 @@ def compare_command(
             table.X,
             table.y,
             n_groups=groups,
+            n_components=components,
             test_size=test_size,
             random_state=seed,
             n_jobs=jobs,

@@ -43,6 +43,7 @@ def compare(
     y: NDArray,
     *,
     n_groups: int = 400,
+    n_components: int = 1000,
     test_size: float = 0.25,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -60,6 +61,8 @@ def compare(
     y : ndarray of class labels
     n_groups : int, default=400
         Groups of RandLocal.
+    n_components : int, default=1000
+        Columns of random Fourier features and of Nystroem.
     test_size : float, default=0.25
         Share of the rows to test on.
     random_state : int, default=0
@@ -76,7 +79,7 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from vicinal.experiments import compare
-    >>> results = compare(*load_iris(return_X_y=True), n_groups=100)
+    >>> results = compare(*load_iris(return_X_y=True), n_groups=100, n_components=50)
     >>> [result.method for result in results]
     ['raw features', 'RBF kernel SVM', 'random Fourier', 'Nystroem', 'RandLocal']
     """
@@ -86,12 +89,13 @@ def compare(
     training, test = train_test_split(rows, test_size=test_size, stratify=y, random_state=random_state)
     preparation = make_preparation(X)
     X_training, X_test = preparation.fit_transform(X[training]), preparation.transform(X[test])
+    setting = Setting(
+        n_rows=len(training), n_groups=n_groups, n_components=n_components, seed=random_state, n_jobs=n_jobs
+    )
     results = []
     for method in methods(X_training.shape[1]):
         callback(method.name, None)
-        results.append(
-            _run(method, X_training, y[training], X_test, y[test], n_groups=n_groups, seed=random_state, n_jobs=n_jobs)
-        )
+        results.append(_run(method, setting, X_training, y[training], X_test, y[test]))
         callback(method.name, results[-1])
     return results
 
@@ -113,33 +117,22 @@ def _classes(y: NDArray, test_size: float) -> NDArray:
     return np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)[1]
 
 
-def _run(
-    method: Method,
-    X: Any,
-    y: NDArray,
-    X_test: Any,
-    y_test: NDArray,
-    *,
-    n_groups: int,
-    seed: int,
-    n_jobs: int | None,
-) -> Result:
+def _run(method: Method, setting: Setting, X: Any, y: NDArray, X_test: Any, y_test: NDArray) -> Result:
     notes = []
     if not method.takes_missing and _has_missing(X, X_test):
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         notes.append("missing values filled with medians")
     if method.most_rows is not None and len(y) > method.most_rows:
-        keep = _stratified_sample(y, method.most_rows, seed)
+        keep = _stratified_sample(y, method.most_rows, setting.seed)
         X, y = X[keep], y[keep]
         notes.append(f"fitted on {method.most_rows:,} rows")
 
-    setting = Setting(n_rows=len(y), n_groups=n_groups, seed=seed, n_jobs=n_jobs)
     map_parameters, model_parameters = _choose(method, setting, X, y)
     start = time.perf_counter()
     X, X_test = _map(method, setting, map_parameters, X, X_test)
     fitted_map = time.perf_counter()
-    model = method.make_model(seed).set_params(**model_parameters)
+    model = method.make_model(setting.seed).set_params(**model_parameters)
     if not _fit(model, X, y):
         notes.append("the SVM did not converge")
     accuracy = model.score(X_test, y_test)

@@ -14,7 +14,6 @@ from sklearn.svm import SVC, LinearSVC
 from ..local import RandLocal
 
 C_GRID = [0.01, 0.1, 1.0, 10.0]
-N_COMPONENTS = 1000
 MOST_KERNEL_ROWS = 20_000
 
 
@@ -24,6 +23,7 @@ class Setting:
 
     n_rows: int
     n_groups: int
+    n_components: int
     seed: int
     n_jobs: int | None
 
@@ -58,12 +58,12 @@ def methods(n_features: int) -> list[Method]:
         ),
         Method(
             "random Fourier",
-            lambda to: RBFSampler(n_components=N_COMPONENTS, random_state=to.seed),
+            lambda to: RBFSampler(n_components=to.n_components, random_state=to.seed),
             map_grid={"gamma": gammas},
         ),
         Method(
             "Nystroem",
-            lambda to: Nystroem(n_components=min(N_COMPONENTS, to.n_rows), random_state=to.seed),
+            lambda to: Nystroem(n_components=min(to.n_components, to.n_rows), random_state=to.seed),
             map_grid={"gamma": gammas},
         ),
         Method(
