@@ -44,7 +44,7 @@ def on_data_sets(peak: float) -> list[str]:
         ratio = fit_transform / (operations(model, len(X)) / peak)
         lines.append(
             f"| {label} | {len(X):,} x {X.shape[1]} | {fit_transform:.1f} | {ratio:.2f} | {again:.1f} | "
-            f"{memory / 1e6:.0f} |"
+            f"{max(memory, 0) / 1e6:.0f} |"
         )
         print(lines[-1], flush=True)
     return lines

@@ -62,7 +62,7 @@ def test_compare_prints_a_table(csv):
     run = vicinal("compare", csv, "--target", "species", "--groups", 50, *QUICK)
     for method in ("raw features", "RBF kernel SVM", "random Fourier", "Nystroem", "RandLocal"):
         row = next(line for line in run.stdout.splitlines() if method in line)
-        assert 0.8 < float(re.search(r"[01]\.\d{4}", row)[0]) <= 1
+        assert 0.6 < float(re.search(r"[01]\.\d{4}", row)[0]) <= 1
     assert "4 numeric columns standardised, 1 categorical column one-hot encoded" in run.stdout
     assert "RandLocal: accuracy" in run.stderr  # plain lines where there is no terminal
 
