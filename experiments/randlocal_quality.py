@@ -2,8 +2,9 @@
 
     VICINAL_DATA=... python experiments/randlocal_quality.py [ijcnn1] [mnist] [covtype] [rbf] [rbf-covtype]
 
-C and, on MNIST, the kind of multi-class SVM (one against the rest or Crammer and Singer's) are chosen on a fifth of the
-training part, fitted on the rest of it; the test part is read once, at the end.
+C and, where several are given, the kind of multi-class SVM are chosen on a fifth of the training part, fitted on the
+rest of it. Crammer and Singer's SVM was added for MNIST after the test part had been seen to be just below 0.979 with
+one against the rest: the rows marked "one against the rest" are free of that choice.
 Features are divided by the mean length of the training rows, so that one grid of C serves all data sets.
 """
 
@@ -25,7 +26,6 @@ from vicinal import RandLocal
 
 RESULTS = Path(__file__).with_name("results") / "randlocal_quality.csv"
 C_GRID = (1.0, 10.0, 100.0)
-SVMS = {"ijcnn1": ("ovr",), "mnist": ("ovr", "crammer_singer"), "covtype": ("ovr",)}
 TUNING_ROWS = 100_000
 FIELDS = (
     "data",
@@ -78,14 +78,14 @@ def features(model, X, X_test):
     return F, F_test, time.perf_counter() - start
 
 
-def choose_svm(data, make_model, X, y):
+def choose_svm(kinds, make_model, X, y):
     """C and kind of SVM with the best accuracy on a fifth of the training part that the model has not seen."""
     if len(y) > TUNING_ROWS:
         X, _, y, _ = train_test_split(X, y, train_size=TUNING_ROWS, stratify=y, random_state=0)
     X, X_valid, y, y_valid = train_test_split(X, y, test_size=0.2, stratify=y, random_state=1)
     F, F_valid, _ = features(make_model(), X, X_valid)
     scores = {}
-    for kind, C in itertools.product(SVMS[data], C_GRID):
+    for kind, C in itertools.product(kinds, C_GRID):
         scores[kind, C] = linear_svm(kind, C).fit(F, y).score(F_valid, y_valid)
         print(kind, C, round(scores[kind, C], 4), flush=True)
     return max(scores, key=scores.get)
@@ -95,13 +95,13 @@ def linear_svm(kind, C):
     return LinearSVC(C=C, multi_class=kind, random_state=0)
 
 
-def run_randlocal(data, method, **settings):
+def run_randlocal(data, method, kinds=("ovr",), **settings):
     X, X_test, y, y_test = load(data)
 
     def make_model():
         return RandLocal(random_state=0, **settings)
 
-    kind, C = choose_svm(data, make_model, X, y)
+    kind, C = choose_svm(kinds, make_model, X, y)
     F, F_test, feature_seconds = features(make_model(), X, X_test)
     start = time.perf_counter()
     predicted = linear_svm(kind, C).fit(F, y).predict(F_test)
@@ -160,9 +160,12 @@ def main():
     if "ijcnn1" in wanted:
         run_randlocal("ijcnn1", "RandLocal, paper settings")
     if "mnist" in wanted:
-        run_randlocal("mnist", "RandLocal, paper settings")
-        run_randlocal("mnist", "RandLocal, correlated columns", subspace="correlated")
-        run_randlocal("mnist", "RandLocal, image rectangles, cosine, 3 neighbours", **IMAGE)
+        both = ("ovr", "crammer_singer")
+        run_randlocal("mnist", "RandLocal, paper settings, one against the rest")
+        run_randlocal("mnist", "RandLocal, paper settings", both)
+        run_randlocal("mnist", "RandLocal, correlated columns", both, subspace="correlated")
+        run_randlocal("mnist", "RandLocal, image rectangles, cosine, 3 neighbours, one against the rest", **IMAGE)
+        run_randlocal("mnist", "RandLocal, image rectangles, cosine, 3 neighbours", both, **IMAGE)
     if "covtype" in wanted:
         run_randlocal("covtype", "RandLocal, paper settings")
     for data, most_rows in (("ijcnn1", 120_000), ("mnist", 60_000), ("covtype", 30_000)):
