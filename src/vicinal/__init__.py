@@ -2,8 +2,18 @@
 
 from importlib.metadata import version
 
+from .cluster import SpectralFeatures
+from .expand import RBFMap
+from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from .local import RandLocal
 
 __version__ = version("vicinal")
 
-__all__ = ["RandLocal", "__version__"]
+__all__ = [
+    "DenoisingAutoencoder",
+    "RBFMap",
+    "RandLocal",
+    "SpectralFeatures",
+    "StackedDenoisingAutoencoder",
+    "__version__",
+]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -92,6 +94,26 @@ def as_numbers(X: Matrix) -> Matrix:
     if not sp.issparse(X) and any(stride % X.itemsize for stride in X.strides):
         return np.ascontiguousarray(X)  # a field of packed records
     return X
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown word: the nearest known ones or, if none is near, some of them.
+
+    >>> suggest("mnits", ["covtype", "fashion_mnist", "mnist"])
+    "did you mean 'mnist' or 'fashion_mnist'?"
+    >>> suggest("zzz", ["a", "b", "c", "d"])
+    'known are a, b, c and 1 more'
+    """
+    names = list(known)
+    by_folded = {name.casefold(): name for name in names}
+    folded = word.casefold()
+    near = difflib.get_close_matches(folded, by_folded, n=3)
+    parts = [part for part in (folded, *near[:1]) if len(part) > 1]
+    near += [name for name in by_folded if name not in near and any(part in name for part in parts)]
+    if near:
+        return f"did you mean {' or '.join(repr(by_folded[name]) for name in near[:3])}?"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"known are {', '.join(names[:3])}{more}" if names else "none are known"
 
 
 def _is_count(value: Any) -> bool:

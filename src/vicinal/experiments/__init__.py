@@ -1,7 +1,31 @@
-"""Does it pay? Feature methods under one protocol, each followed by the same linear model."""
+"""Does it pay, and do the published figures hold? Methods under one protocol, in declared experiments."""
 
-from ._compare import Result, compare
-from ._methods import methods
+from ._compare import compare, compare_file, comparison, load_file
+from ._experiment import Cell, Experiment, experiment_names, load_experiment, read_experiment
+from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
+from ._results import read_results
+from ._runner import run
+from ._summary import Figure, summarise
 
-__all__ = ["Result", "check_table", "compare", "describe_columns", "make_preparation", "methods"]
+__all__ = [
+    "Cell",
+    "Experiment",
+    "Figure",
+    "Method",
+    "check_table",
+    "compare",
+    "compare_file",
+    "comparison",
+    "describe_columns",
+    "experiment_names",
+    "find_method",
+    "load_experiment",
+    "load_file",
+    "make_preparation",
+    "method_names",
+    "read_experiment",
+    "read_results",
+    "run",
+    "summarise",
+]

@@ -1,0 +1,7 @@
+"""Data sets by name: from the folder VICINAL_DATA, from the cache, or from their public source."""
+
+from ._cache import path_of
+from ._catalog import Dataset, catalog
+from ._load import fetch, load
+
+__all__ = ["Dataset", "catalog", "fetch", "load", "path_of"]

@@ -1,0 +1,209 @@
+"""Reads the NPZ files of data sets: dense and CSR tables, networks, views and heterogeneous networks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._validation import Matrix
+
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The fields of a data set as `load` returns them, as far as the file tells."""
+    arrays, unread = _arrays(path)
+    try:
+        return _fields(arrays, unread)
+    except _Unfit as error:
+        raise ValueError(f"{path} is not a data set: {error}.") from error
+
+
+class _Unfit(ValueError):
+    pass
+
+
+def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:
+    """The arrays of a file, and the names of those that only pickle could read: it could run code, so none is read."""
+    arrays: dict[str, NDArray] = {}
+    unread = []
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            for name in file.files:
+                try:
+                    arrays[name] = file[name]
+                except ValueError as error:
+                    if "allow_pickle" not in str(error):
+                        raise
+                    unread.append(name)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # NumPy, zip and zlib raise almost anything on damaged files
+        raise ValueError(
+            f"{path} is damaged: it is not a whole file of NumPy arrays; put a sound copy there."
+        ) from error
+    return arrays, unread
+
+
+def _fields(arrays: dict[str, NDArray], unread: list[str]) -> dict[str, Any]:
+    given = [*arrays, *unread]
+    matrices = _take_matrices(arrays)
+    views = [matrices.pop(f"view{k}") for k in _view_numbers(matrices)]
+    if "X" in arrays:
+        X = _dense(arrays.pop("X"))
+    elif {"", "X"} & matrices.keys():
+        X = matrices.pop("X" if "X" in matrices else "")
+    elif views:
+        X = _side_by_side(views)
+    else:
+        raise _Unfit(f"it has neither X nor the parts of a CSR matrix nor views that can be read, but {_listed(given)}")
+    n_rows = X.shape[0]
+    y = _per_row(arrays, "y", n_rows)
+    relations, node_counts, target = _take_relations(arrays)
+    view_names = _view_names(arrays.pop("view_names", None), len(views))
+    fields = {
+        "X": X,
+        "y": y,
+        "feature_names": _feature_names(arrays, X.shape[1], view_names),
+        "classes": _classes(arrays, y),
+        "split": _per_row(arrays, "split", n_rows),
+        "adjacency": _adjacency(arrays.pop("edges"), n_rows) if "edges" in arrays else None,
+        "views": views or None,
+        "view_names": view_names,
+        "relations": relations,
+        "node_counts": node_counts,
+        "target": target,
+    }
+    return {**fields, "extras": {**arrays, **matrices}, "unread": unread}
+
+
+def _take_matrices(arrays: dict[str, NDArray]) -> dict[str, Matrix]:
+    """CSR matrices by the prefix of their four parts; the parts are taken out of `arrays`."""
+    prefixes = [key.removesuffix("indptr") for key in arrays if re.fullmatch(r"(\w+_)?indptr", key)]
+    found = {}
+    for prefix in prefixes:
+        if not all(prefix + part in arrays for part in _PARTS):
+            continue
+        data, indices, indptr, shape = (arrays.pop(prefix + part) for part in _PARTS)
+        name = prefix.removesuffix("_")
+        try:
+            matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape))
+            matrix.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError, OverflowError) as error:
+            raise _Unfit(f"the parts of the CSR matrix {name or 'X'!r} do not belong together ({error})") from error
+        found[name] = matrix
+    return found
+
+
+def _view_numbers(matrices: dict[str, Matrix]) -> list[int]:
+    return sorted(int(match[1]) for name in matrices if (match := re.fullmatch(r"view([1-9]\d*)", name)))
+
+
+def _dense(X: NDArray) -> NDArray:
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise _Unfit(f"X must be a matrix of numbers, but is an array of type {X.dtype} and shape {X.shape}")
+    return X
+
+
+def _side_by_side(views: list[Matrix]) -> Matrix:
+    if len({view.shape[0] for view in views}) > 1:
+        raise _Unfit(f"its views have {_listed([view.shape[0] for view in views])} rows and not the same number")
+    return sp.csr_matrix(sp.hstack(views, format="csr"))
+
+
+def _per_row(arrays: dict[str, NDArray], name: str, n_rows: int) -> NDArray | None:
+    values = arrays.pop(name, None)
+    if values is not None and values.shape != (n_rows,):
+        raise _Unfit(f"{name!r} has the shape {values.shape}, but X has {n_rows} rows")
+    return values
+
+
+def _feature_names(arrays: dict[str, NDArray], n_columns: int, view_names: list[str] | None) -> list[str] | None:
+    for key in ("feature_names", "terms"):
+        if key in arrays and arrays[key].shape == (n_columns,):
+            return arrays.pop(key).astype(str).tolist()
+    if view_names:
+        terms = [arrays.get(f"view{k}_terms", np.empty(0, str)) for k in range(1, len(view_names) + 1)]
+        names = [f"{view}:{term}" for view, of_view in zip(view_names, terms, strict=True) for term in of_view]
+        return names if len(names) == n_columns else None
+    return None
+
+
+def _view_names(names: NDArray | None, n_views: int) -> list[str] | None:
+    if not n_views:
+        return None
+    if names is None:
+        return [f"view{k}" for k in range(1, n_views + 1)]
+    if names.shape != (n_views,):
+        raise _Unfit(f"it has {n_views} views but the names of {names.size}")
+    return names.astype(str).tolist()
+
+
+def _classes(arrays: dict[str, NDArray], y: NDArray | None) -> list[str] | None:
+    """Names of the labels 0, 1, ...; names that are more or fewer belong to another array and stay among the extras."""
+    names = arrays.get("classes")
+    if names is None or y is None or y.dtype.kind not in "iu" or names.shape != (y.max(initial=-1) + 1,):
+        return None
+    return arrays.pop("classes").astype(str).tolist()
+
+
+def _adjacency(edges: NDArray, n_rows: int) -> Matrix:
+    links = _ones(edges, (n_rows, n_rows), "edges")
+    return _binary(links + links.T)
+
+
+def _take_relations(
+    arrays: dict[str, NDArray],
+) -> tuple[dict[tuple[str, ...], Matrix] | None, dict[str, int] | None, str | None]:
+    """Relations by (source, target), or by (source, target, kind) where their names have a third part."""
+    named = [key for key in arrays if key.startswith("rel_")]
+    if not named:
+        return None, None, None
+    counted = [
+        key for key in arrays if key.startswith("n_") and arrays[key].size == 1 and arrays[key].dtype.kind in "iu"
+    ]
+    counts = {key.removeprefix("n_"): int(arrays.pop(key).item()) for key in counted}
+    relations = {}
+    for name in named:
+        key = _ends(name.removeprefix("rel_"), counts)
+        relations[key] = _binary(_ones(arrays.pop(name), (counts[key[0]], counts[key[1]]), name))
+    target = str(arrays.pop("target")) if "target" in arrays else None
+    if target is not None and target not in counts:
+        raise _Unfit(f"its target {target!r} is none of its types of nodes, which are {_listed(list(counts))}")
+    return relations, counts, target
+
+
+def _ends(relation: str, counts: dict[str, int]) -> tuple[str, ...]:
+    for source in counts:
+        for target in counts:
+            match = re.fullmatch(rf"{re.escape(source)}_{re.escape(target)}(?:_(\w+))?", relation)
+            if match:
+                return (source, target) if match[1] is None else (source, target, match[1])
+    raise _Unfit(
+        f"the relation 'rel_{relation}' must name two of its types of nodes, which are {_listed(list(counts))}"
+    )
+
+
+def _ones(pairs: NDArray, shape: tuple[int, int], name: str) -> Matrix:
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise _Unfit(f"{name!r} must hold pairs of row numbers, but is of type {pairs.dtype} and shape {pairs.shape}")
+    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= shape).any()):
+        raise _Unfit(f"{name!r} has numbers outside of its {shape[0]} x {shape[1]} nodes")
+    return sp.csr_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
+
+
+def _binary(links: Matrix) -> Matrix:
+    links = sp.csr_matrix(links)
+    links.sort_indices()
+    links.data[:] = 1.0
+    return links
+
+
+def _listed(values: list[Any], most: int = 8) -> str:
+    shown = ", ".join(map(str, values[:most]))
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

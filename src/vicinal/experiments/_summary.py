@@ -1,0 +1,151 @@
+"""From rows to figures: means with intervals, tests between methods, and the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..metrics import corrected_t_test, mean_interval
+from ._experiment import Experiment
+from ._results import Row
+
+SIGNIFICANT = 0.05
+SECONDS = ("feature_seconds", "model_seconds")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a table's cell says: one method on one data set, in one setting, by one metric."""
+
+    data: str
+    method: str
+    setting: str
+    metric: str
+    label: str
+    mean: float
+    low: float
+    high: float
+    deviation: float
+    n: int
+    planned: int
+    feature_seconds: float
+    model_seconds: float
+    peak_memory_mb: float
+    training_rows: int
+    nonzeros_per_row: float
+    chosen: tuple[str, ...]
+    notes: tuple[str, ...]
+    best: bool = False
+    p_value: float | None = None
+    paper: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        return self.feature_seconds + self.model_seconds
+
+    @property
+    def tied(self) -> bool:
+        """Not the best, but not significantly worse either."""
+        return not self.best and self.p_value is not None and self.p_value >= SIGNIFICANT
+
+    @property
+    def from_paper(self) -> float | None:
+        return None if self.paper is None else self.mean - self.paper
+
+
+def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
+    """Every figure of an experiment, in its order. Cells that could not be run have a mean of NaN and say why.
+
+    Intervals and tests allow for the rows that training parts share (Nadeau and Bengio 2003); `p_value` belongs to the
+    difference from the best method on the same data, setting and metric, fold by fold.
+    """
+    groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["data"], row["method"], row["setting"], row["metric"]].append(row)
+    found: list[Figure] = []
+    contests: dict[tuple[str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
+    for (data, method, setting, metric), members in groups.items():
+        for shown, values in _shown(experiment, metric, members):
+            found.append(_figure(experiment, data, method, setting, shown, members, list(values.values())))
+            contests[data, setting, shown].append((method, values))
+    return [_ranked(experiment, figure, contests[figure.data, figure.setting, figure.metric]) for figure in found]
+
+
+def _shown(experiment: Experiment, metric: str, members: list[Row]) -> list[tuple[str, dict[tuple[str, str], float]]]:
+    def by_fold(column: str) -> dict[tuple[str, str], float]:
+        return {(row["seed"], row["fold"]): float(row[column]) for row in members if row["value"]}
+
+    if experiment.shown:
+        return [(column, by_fold(column)) for column in experiment.shown]
+    return [(metric, by_fold("value"))]
+
+
+def _figure(
+    experiment: Experiment, data: str, method: str, setting: str, metric: str, members: list[Row], values: list[float]
+) -> Figure:
+    mean, low, high = mean_interval(values, _overlap(experiment)) if values else (np.nan, np.nan, np.nan)
+
+    def average(column: str) -> float:
+        told = [float(row[column]) for row in members if row[column]]
+        return statistics.fmean(told) if told else np.nan
+
+    name = metric if not setting else f"{metric}, {setting}"
+    paper = experiment.paper.get(method, {}).get(data, {}).get(name)
+    if experiment.quick:
+        paper = None  # a figure of the whole data set says nothing about a small part of it
+    return Figure(
+        data=data,
+        method=method,
+        setting=setting,
+        metric=metric,
+        label=experiment.label(method),
+        mean=mean,
+        low=low,
+        high=high,
+        deviation=float(np.std(values)) if values else np.nan,
+        n=len(values),
+        planned=_planned(experiment, method),
+        feature_seconds=average("feature_seconds"),
+        model_seconds=average("model_seconds"),
+        peak_memory_mb=average("peak_memory_mb"),
+        training_rows=int(float(members[0]["training_rows"] or 0)),
+        nonzeros_per_row=average("nonzeros_per_row"),
+        chosen=tuple(dict.fromkeys(row["chosen"] for row in members if row["chosen"])),
+        notes=tuple(dict.fromkeys(note for row in members for note in row["notes"].split("; ") if note)),
+        paper=paper[0] if paper else None,
+    )
+
+
+def _planned(experiment: Experiment, method: str) -> int:
+    each = {"classification": experiment.folds, "clustering": experiment.runs, "outliers": 1}[experiment.task]
+    return each * (experiment.method_spec(method).repeats or experiment.repeats)
+
+
+def _overlap(experiment: Experiment) -> float:
+    """Test rows over training rows; runs of k-means and repeated draws on the same rows need no correction."""
+    return 1 / (experiment.folds - 1) if experiment.task == "classification" else 0.0
+
+
+def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dict[tuple[str, str], float]]]) -> Figure:
+    from dataclasses import replace
+
+    scored = [(method, values) for method, values in contest if values]
+    if not scored or figure.n == 0 or len(scored) == 1:
+        return figure
+    sign = -1 if figure.metric in SECONDS else 1
+    best, best_values = max(scored, key=lambda entry: sign * statistics.fmean(entry[1].values()))
+    if best == figure.method:
+        return replace(figure, best=True)
+    own = next(values for method, values in scored if method == figure.method)
+    common = sorted(own.keys() & best_values.keys())
+    if len(common) < 2:
+        return figure
+    test = corrected_t_test([best_values[key] - own[key] for key in common], _test_share(experiment))
+    return replace(figure, p_value=float(test.p_value))
+
+
+def _test_share(experiment: Experiment) -> float:
+    return 1 / experiment.folds if experiment.task == "classification" else 0.0

@@ -1,0 +1,5 @@
+"""Codes learned by reconstruction."""
+
+from ._autoencoder import DenoisingAutoencoder, StackedDenoisingAutoencoder
+
+__all__ = ["DenoisingAutoencoder", "StackedDenoisingAutoencoder"]

@@ -1,0 +1,43 @@
+"""A report as one HTML file: plain records in, a page that needs no network out."""
+
+from ._page import (
+    Cell,
+    Column,
+    DotRow,
+    Dots,
+    FeatureImage,
+    Lines,
+    Page,
+    Point,
+    Scatter,
+    Section,
+    Series,
+    Table,
+    Voronoi,
+    VoronoiPanel,
+)
+from ._pictures import feature_image, voronoi_cells
+from ._render import render, write_report
+from ._scales import human_seconds
+
+__all__ = [
+    "Cell",
+    "Column",
+    "DotRow",
+    "Dots",
+    "FeatureImage",
+    "Lines",
+    "Page",
+    "Point",
+    "Scatter",
+    "Section",
+    "Series",
+    "Table",
+    "Voronoi",
+    "VoronoiPanel",
+    "feature_image",
+    "human_seconds",
+    "render",
+    "voronoi_cells",
+    "write_report",
+]

@@ -1,0 +1,158 @@
+"""Axes: where a value lies, which ticks to show, and how to write a figure down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+SECONDS = (
+    *(base * 10.0**power for power in range(-6, 1) for base in (1, 2, 5)),
+    *(10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0),
+    *(86400.0 * days for days in (1, 2, 5, 10, 20, 50, 100, 365)),
+)
+# The ticks of a wide range: a step of about ten each.
+ROUND_SECONDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 36000.0, 432000.0, 4320000.0)
+
+
+def is_figure(value: Any, *, log: bool = False) -> TypeGuard[float]:
+    """Whether a value can be drawn: neither missing nor beyond all measure, and positive on a log axis."""
+    return value is not None and abs(value) < 1e100 and (not log or value > 1e-100)
+
+
+def figure(value: float) -> str:
+    """A value with about four digits that matter.
+
+    >>> figure(0.98765), figure(1234567), figure(20000.0), figure(12.5), figure(0.0)
+    ('0.9877', '1.23M', '20,000', '12.5', '0')
+    """
+    size = abs(value)
+    if size >= 1e15:
+        return f"{value:.3g}"
+    for bound, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if size >= bound:
+            return f"{value / bound:.3g}{unit}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    if size and size < 1e-4:
+        return f"{value:.2g}"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if size < 1 else f"{value:.4g}"
+
+
+def human_seconds(value: float) -> str:
+    """Seconds as people say them.
+
+    >>> from vicinal.report import human_seconds
+    >>> human_seconds(0.0123), human_seconds(7.25), human_seconds(75), human_seconds(9000), human_seconds(200_000)
+    ('12.3 ms', '7.25 s', '1 min 15 s', '2 h 30 min', '2 d 8 h')
+    """
+    if not math.isfinite(value):
+        return "\N{EN DASH}"
+    if value <= 0:
+        return f"-{human_seconds(-value)}" if value else "0 s"
+    for bound, size, unit in ((1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (60.0, 1.0, "s")):
+        if float(f"{value:.3g}") < bound:
+            return f"{value / size:.3g} {unit}"
+    if round(value) < 3600:
+        return _in_two_units(round(value), 60, "min", "s")
+    if round(value / 60) < 1440:
+        return _in_two_units(round(value / 60), 60, "h", "min")
+    return _in_two_units(round(value / 3600), 24, "d", "h")
+
+
+def _in_two_units(parts: int, size: int, unit: str, part_unit: str) -> str:
+    wholes, rest = divmod(parts, size)
+    return f"{wholes:,} {unit} {rest} {part_unit}" if rest else f"{wholes:,} {unit}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values from `low` to `high` on pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        share = (self._bent(value) - self._bent(self.low)) / (self._bent(self.high) - self._bent(self.low))
+        return self.start + share * (self.end - self.start)
+
+    def _bent(self, value: float) -> float:
+        return math.log10(value) if self.log else value
+
+    def ticks(self, most: int, *, seconds: bool = False) -> list[tuple[float, str]]:
+        """At most about `most` round values within the range, with their labels."""
+        values = self._log_ticks(most, seconds) if self.log else []
+        if len(values) < 2:
+            step = nice_step((self.high - self.low) / max(most, 1))
+            first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+            values = [step * number for number in range(first, last + 1)]
+            digits = max(0, -math.floor(math.log10(step) + 1e-9))
+            if not seconds and (step < 1 and digits <= 8):
+                return [(value, f"{value + 0.0:.{digits}f}") for value in values]
+        return [(value, human_seconds(value) if seconds else figure(value)) for value in values]
+
+    def _log_ticks(self, most: int, seconds: bool) -> list[float]:
+        choices: Iterable[Sequence[float]]
+        if seconds and self.low >= 1e-6 and self.high <= SECONDS[-1]:
+            choices = (SECONDS, ROUND_SECONDS)
+        else:
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            stride = max(1, math.ceil(len(powers) / max(most, 1)))
+            fine = [base * 10.0**power for power in powers for base in (1, 2, 5)]
+            choices = (fine, [10.0**power for power in powers if power % stride == 0])
+        within: list[float] = []
+        for choice in choices:
+            within = [value for value in choice if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9)]
+            if len(within) <= most:
+                break
+        return within[:: max(1, math.ceil(len(within) / max(most, 1)))]
+
+
+def nice_step(step: float) -> float:
+    """The round number (1, 2 or 5 times a power of ten) just above."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(base * power for base in (1, 2, 5, 10) if base * power >= step * (1 - 1e-9))
+
+
+def scale_of(values: Iterable[float], start: float, end: float, *, log: bool = False, pad: float = 0.06) -> Scale:
+    """A scale that holds all values with some air at both ends, even where they are all the same."""
+    values = list(values)
+    low, high = min(values), max(values)
+    if log:
+        air = max(pad * math.log10(high / low), 0.04) if high > low else 0.5
+        return Scale(low / 10**air, high * 10**air, start, end, log=True)
+    air = pad * (high - low) if high - low > 1e-12 * max(abs(low), abs(high)) else max(abs(low) * 0.02, 1e-3)
+    return Scale(low - air, high + air, start, end)
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is in a sans-serif font; rather too wide than too narrow."""
+    return size * sum(_letter_width(letter) for letter in text)
+
+
+def _letter_width(letter: str) -> float:
+    if ord(letter) > 0x2E80:
+        return 1.15
+    if letter in "iljtfrI.,:;'|!()[] -":
+        return 0.38
+    if letter in "mwMW@%":
+        return 0.93
+    return 0.7 if letter.isupper() else 0.6
+
+
+def cut(text: str, width: float, size: float) -> str:
+    """The text, or its beginning and an ellipsis where it is too wide.
+
+    >>> cut("RandLocal", 200, 13), cut("a very long name of a method", 100, 13)
+    ('RandLocal', 'a very long n…')
+    """
+    text = " ".join(text.split())
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(text + "…", size) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"

@@ -1,0 +1,155 @@
+"""Metrics: equal to brute force and to SciPy and scikit-learn where these have them, and defined at the edges."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
+
+from vicinal import RandLocal
+from vicinal.metrics import (
+    clustering_accuracy,
+    corrected_t_test,
+    mean_interval,
+    normalized_mutual_information,
+    sparsity_ratio,
+)
+
+labelings = st.integers(1, 40).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 4), min_size=n, max_size=n), st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    )
+)
+scores = st.lists(st.floats(-1, 1).map(lambda score: round(score, 6)), min_size=2, max_size=12)
+
+
+def entropy(labels):
+    return scipy.stats.entropy(np.unique(labels, return_counts=True)[1])
+
+
+@given(labelings)
+def test_accuracy_is_that_of_the_best_of_all_matchings(labels):
+    y_true, y_pred = map(np.array, labels)
+    best = max(np.mean(np.array(names)[y_pred] == y_true) for names in permutations(range(5)))
+    assert clustering_accuracy(y_true, y_pred) == pytest.approx(best)
+
+
+@given(labelings)
+def test_accuracy_and_information_do_not_depend_on_names(labels):
+    y_true, y_pred = labels
+    names = np.array(["one", "two", "", "four", "five"])
+    objects = np.array([None, "a", 1, (2, 3), 1.5], dtype=object)
+    for score in (clustering_accuracy, normalized_mutual_information):
+        assert score(names[y_true], objects[y_pred]) == pytest.approx(score(y_true, y_pred), abs=1e-12)
+        assert score(y_pred, y_true) == pytest.approx(score(y_true, y_pred), abs=1e-12)
+
+
+def test_clusters_without_a_class_count_as_wrong():
+    assert clustering_accuracy([0] * 6, [0, 1, 2, 3, 4, 5]) == pytest.approx(1 / 6)
+    assert clustering_accuracy([0, 1, 2, 3], [7, 7, 7, 7]) == 0.25
+    assert clustering_accuracy(["x"], [True]) == 1
+
+
+@given(labelings)
+def test_information_is_divided_by_the_larger_entropy(labels):
+    y_true, y_pred = labels
+    larger = max(entropy(y_true), entropy(y_pred))
+    expected = mutual_info_score(y_true, y_pred) / larger if larger else 1.0
+    score = normalized_mutual_information(y_true, y_pred)
+    assert score == pytest.approx(expected, abs=1e-9)
+    assert 0 <= score <= 1
+
+
+def test_information_of_single_clusters():
+    assert normalized_mutual_information([3, 3, 3], ["a", "a", "a"]) == 1
+    assert normalized_mutual_information([3, 3, 3], [0, 1, 2]) == 0
+    assert normalized_mutual_information([0, 1, 2], [3, 3, 3]) == 0
+
+
+@pytest.mark.parametrize("score", [clustering_accuracy, normalized_mutual_information])
+def test_bad_labels_get_one_clear_sentence(score):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        score([0, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match="y_true must be a flat sequence of one or more labels"):
+        score([], [])
+    with pytest.raises(ValueError, match=r"y_pred must be a flat sequence .* shape is \(2, 1\)"):
+        score([0, 1], [[0], [1]])
+    with pytest.raises(ValueError, match="y_true has missing labels"):
+        score([0, np.nan], [0, 1])
+    with pytest.raises(ValueError, match="y_pred has missing labels"):
+        score([0, 1], np.array(["a", np.nan], dtype=object))
+
+
+def test_sparsity_ratio_of_local_features_is_neighbours_over_anchors(rng):
+    features = RandLocal(6, n_anchors=20, n_neighbors=3, random_state=0).fit_transform(rng.random((50, 4)))
+    assert sparsity_ratio(features) == pytest.approx(3 / 20)
+    assert sparsity_ratio(features.toarray()) == pytest.approx(3 / 20)
+
+
+def test_stored_zeros_are_zeros():
+    features = sp.csr_array((np.array([1.0, 0.0, -2.0]), ([0, 0, 1], [0, 1, 3])), shape=(2, 4))
+    assert features.nnz == 3
+    assert sparsity_ratio(features) == 2 / 8
+    assert sparsity_ratio(np.zeros((3, 2))) == 0
+    assert sparsity_ratio([[1, 2], [3, 4]]) == 1
+
+
+@given(scores, st.floats(0.5, 0.99))
+def test_without_overlap_it_is_the_usual_t_test(values, confidence):
+    result = corrected_t_test(values, 0.0, confidence)
+    assert result[:3] == mean_interval(values, 0.0, confidence)
+    if np.ptp(values) == 0:
+        assert result == (values[0], values[0], values[0], float(values[0] == 0))
+        return
+    expected = scipy.stats.ttest_1samp(values, 0)
+    low, high = expected.confidence_interval(confidence)
+    np.testing.assert_allclose(result, (np.mean(values), low, high, expected.pvalue), rtol=1e-7, atol=1e-12)
+
+
+def test_the_correction_is_that_of_nadeau_and_bengio():
+    differences = np.array([0.03, 0.01, 0.02, -0.01, 0.04])
+    error = np.sqrt(differences.var(ddof=1) * (1 / 5 + 20 / 80))
+    mean, low, high, p_value = corrected_t_test(differences, test_share=0.2)
+    assert mean == pytest.approx(0.018)
+    assert (high - low) / 2 == pytest.approx(2.776445 * error, rel=1e-6)  # the table's t for 4 degrees of freedom
+    assert p_value == pytest.approx(2 * scipy.stats.t(4).cdf(-0.018 / error))
+    assert (mean, low, high) == pytest.approx(mean_interval(differences, test_over_train=0.25))
+
+
+def test_the_corrected_test_keeps_its_level_where_the_usual_one_does_not(rng):
+    """Two models alike, whose rows' losses differ at random, scored on 15 splits: five in a hundred may be rejected."""
+    rejected = np.zeros(2)
+    for _ in range(400):
+        rows = rng.normal(size=100)
+        differences = [rows[rng.permutation(100)[:20]].mean() for _ in range(15)]
+        rejected += [corrected_t_test(differences, share).p_value < 0.05 for share in (0.0, 0.2)]
+    assert rejected[0] > 0.2 * 400
+    assert rejected[1] < 0.08 * 400
+
+
+def test_one_value_has_no_interval_and_equal_values_an_empty_one():
+    mean, low, high, p_value = corrected_t_test([0.1], 0.2)
+    assert mean == 0.1
+    assert np.isnan([low, high, p_value]).all()
+    assert np.isnan(mean_interval([0.1], 0.25)[1:]).all()
+    assert corrected_t_test([0.1] * 3, 0.2) == (0.1, 0.1, 0.1, 0.0)
+    assert corrected_t_test([0.0] * 3, 0.2) == (0.0, 0.0, 0.0, 1.0)
+    assert mean_interval([0.1] * 3, 0.25) == (0.1, 0.1, 0.1)
+
+
+def test_bad_scores_get_one_clear_sentence():
+    for values in ([], [0.1, np.nan], [[0.1, 0.2]]):
+        with pytest.raises(ValueError, match="values must be a flat sequence of one or more finite numbers"):
+            mean_interval(values, 0.25)
+    with pytest.raises(ValueError, match="differences must be"):
+        corrected_t_test([np.inf], 0.2)
+    with pytest.raises(ValueError, match="test_share must be below 1"):
+        corrected_t_test([0.1, 0.2], 1.0)
+    with pytest.raises(ValueError, match="test_over_train must be a number of at least 0; got -1"):
+        mean_interval([0.1, 0.2], -1)
+    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        mean_interval([0.1, 0.2], 0.25, confidence=95)
