@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_iris, load_svmlight_file
 
 from vicinal import RandLocal, __version__
-from vicinal._files import load_model, replacing, save_model
+from vicinal._files import load_model, save_model
+from vicinal._writing import replacing
 
 IRIS = load_iris()
 IRIS.data += np.random.default_rng(0).random(IRIS.data.shape).round(6)  # no ties

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.pipeline import Pipeline
 
 from ._validation import Matrix
+from ._writing import replacing
 from .local import RandLocal
 
 LIBSVM = (".svm", ".libsvm", ".svmlight")
@@ -207,37 +206,6 @@ def _listed(names: list[str], most: int = 8) -> str:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
-
-
-@contextlib.contextmanager
-def replacing(path: Path, *, force: bool) -> Iterator[Path]:
-    """A file beside `path` that takes its place once it is whole; whatever goes wrong, nothing half-written is left."""
-    check_free(path, force=force)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-    except OSError as error:
-        raise OSError(f"{path} cannot be written: {error.strerror}.") from error
-    os.close(handle)
-    beside = Path(name)
-    try:
-        yield beside
-        with open(beside, "rb+") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        beside.chmod(0o666 & ~mask)
-        beside.replace(path)
-    except OSError as error:
-        raise OSError(f"{path} was not written: {error.strerror or error}.") from error
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def check_free(path: Path, *, force: bool) -> None:
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} exists; write elsewhere or add --force.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
 
 
 def check_feature_file(path: Path) -> None:

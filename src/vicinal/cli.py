@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -10,28 +14,40 @@ from typing import Annotated, Any, Literal
 try:
     import polars as pl
     from cyclopts import App, Parameter
-    from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.table import Table as RichTable
 except ImportError as error:  # pragma: no cover
     sys.exit(f"vicinal's command line needs more packages ({error.name} is missing): pip install 'vicinal[cli]'")
 
+import numpy as np
+import sklearn
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from . import __version__, _files
+from . import __version__, _files, datasets
+from ._terminal import Steps, comparison_table, data_table, experiment_table, figure_tables, stderr, stdout
 from ._validation import check_count
-from .experiments import Result, check_table, compare, describe_columns, make_preparation, methods
+from ._writing import check_free
+from .experiments import (
+    check_classes,
+    check_table,
+    compare_file,
+    comparison,
+    describe_columns,
+    load_experiment,
+    make_preparation,
+    run,
+    summarise,
+)
 from .local import RandLocal
 from .local._anchors import watching
+from .report import comparison_page, comparison_verdict, experiment_page, quick_warning, verdict, write_report
 
 app = App(
     name="vicinal",
     version=f"vicinal {__version__}",
     help="Sparse, local features from neighbourhoods. Files: CSV, TSV, Parquet, NPY, NPZ, LIBSVM, by their ending.",
 )
-stderr = Console(stderr=True, highlight=False)
-stdout = Console(highlight=False)
+data_app = App(name="data", help="Data sets by name: which there are, and fetching them.")
+app.command(data_app)
 
 Target = Annotated[
     str | None,
@@ -39,6 +55,7 @@ Target = Annotated[
 ]
 Drop = Annotated[tuple[str, ...], Parameter(help="Column to leave out; may be repeated.")]
 Jobs = Annotated[int | None, Parameter(help="Threads; all cores by default.")]
+Report = Annotated[Path | None, Parameter(help="Write an HTML report to this file.")]
 Force = Annotated[bool, Parameter(negative=(), help="Overwrite files that exist.")]
 
 
@@ -49,57 +66,170 @@ def compare_command(
     *,
     target: Target = None,
     drop: Drop = (),
+    methods: Annotated[tuple[str, ...], Parameter(name=["--method", "-m"])] = (),
     groups: int = 400,
     components: int = 1000,
-    test_size: float = 0.25,
+    splits: int = 5,
+    image_shape: str | None = None,
     seed: int = 0,
     jobs: Jobs = None,
+    report: Report = None,
+    force: Force = False,
 ) -> None:
     """Which features pay on your data?
 
-    Raw columns, random Fourier features, Nystroem and RandLocal, each followed by the same linear SVM, beside a tuned
-    RBF kernel SVM. Parameters are chosen on the training part alone.
+    Raw columns, kernel approximations, random trees and RandLocal, each followed by the same linear SVM, beside a tuned
+    RBF kernel SVM and gradient boosting. Parameters are chosen on the training parts alone.
 
     Parameters
     ----------
     file
         The table, one row per example.
+    methods
+        A method to run; may be repeated. Default: all that are quick and installed.
     groups
         RandLocal's groups, which is its number of non-zeros per row.
     components
-        Columns of random Fourier features and of Nystroem.
-    test_size
-        Share of the rows to test on.
+        Columns of the dense maps: random Fourier features, Nystroem, polynomial sketch.
+    splits
+        Parts of the cross-validation; each is the test part once.
+    image_shape
+        HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, if rows are images; the method randlocal-tuned makes use of it.
     seed
-        Fixes the split and all draws.
+        Fixes splits and all draws.
     """
     check_count("--groups", groups)
     check_count("--components", components)
+    check_count("--splits", splits, least=2)
     _check_jobs(jobs)
-    if not 0 < test_size < 1:
-        raise ValueError(f"--test-size must lie between 0 and 1; got {test_size}.")
+    if report is not None:
+        check_free(report, force=force)
+    experiment = comparison(
+        file.name,
+        methods=methods,
+        n_groups=groups,
+        n_components=components,
+        splits=splits,
+        seed=seed,
+        image_shape=_shape(image_shape),
+        curve=report is not None,
+    )
     table = _files.read_table(file, target=target, drop=drop, need_target=True)
     assert table.y is not None
-    stderr.print(
-        f"{file.name}: {table.X.shape[0]:,} rows; {describe_columns(table.X)}; target {table.target!r}.", markup=False
-    )
-    with _Progress(total=len(methods(n_features=1))) as progress:
-        results = compare(
-            table.X,
-            table.y,
-            n_groups=groups,
-            n_components=components,
-            test_size=test_size,
-            random_state=seed,
-            n_jobs=jobs,
-            callback=progress.step,
+    X, y = check_table(table.X), check_classes(table.y, splits)
+    columns = describe_columns(table.X)
+    data = f"{file.name}: {table.X.shape[0]:,} rows; {columns}; target {table.target!r}."
+    stderr.print(data, markup=False)
+    cells = experiment.cells()
+    workers, threads = _workers(jobs, len(cells))
+    with Steps(total=len(cells)) as progress:
+        rows = compare_file(
+            experiment, file, target=target, drop=drop, jobs=workers, threads=threads, callback=progress.cell
         )
-    stdout.print(_table(results, escape(f"{file.name}, tested on {test_size:.0%} of {table.X.shape[0]:,} rows")))
-    stdout.print(f"Columns: {describe_columns(table.X)}, on the training part.")
-    stdout.print("Chosen by cross-validation on the training part:")
-    for result in results:
-        chosen = ", ".join(f"{name}={value:.3g}" for name, value in result.chosen.items())
-        stdout.print("; ".join([f"  {result.method}: {chosen}", *result.notes]))
+    figures = summarise(experiment, rows)
+    methods_run = [figure for figure in figures if not figure.setting]
+    stdout.print(comparison_table(methods_run, escape(f"{file.name}, {splits} splits of {table.X.shape[0]:,} rows")))
+    stdout.print(" ".join(comparison_verdict(methods_run)), markup=False)
+    stdout.print(f"Columns: {columns}, on the training part. {threads} thread{'s' * (threads > 1)} per method.")
+    stdout.print("Chosen by cross-validation inside the training part, split by split:")
+    for figure in methods_run:
+        chosen = " | ".join(_chosen(text) for text in figure.chosen)
+        stdout.print("; ".join([f"  {figure.label}: {chosen or 'nothing'}", *figure.notes]), markup=False)
+    if report is not None:
+        page = comparison_page(
+            experiment,
+            figures,
+            X=make_preparation(X).fit_transform(X),
+            y=y,
+            class_names=tuple(str(name) for name in np.unique(_as_text(table.y))),
+            command=_command(),
+            facts=(("Data", data), *_facts(threads)),
+        )
+        write_report(report, page, force=force)
+        stdout.print(f"The report: {report.resolve()}", markup=False, soft_wrap=True)
+
+
+@app.command
+def reproduce(
+    names: tuple[str, ...] = (),
+    /,
+    *,
+    quick: Annotated[bool, Parameter(negative=())] = False,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("vicinal-results"),
+    report: Report = None,
+    jobs: Jobs = None,
+    fresh: Annotated[bool, Parameter(negative=())] = False,
+    force: Force = False,
+) -> None:
+    """Do the published figures hold? Run a paper's table or figure anew.
+
+    A run that was stopped goes on where it was: finished parts are in its CSV. Without a name, or with the name list,
+    it lists what there is.
+
+    Parameters
+    ----------
+    names
+        Experiments, or TOML files that declare one.
+    quick
+        Few rows, folds and groups: ends within minutes and shows that everything works; not the paper's figures.
+    output
+        The folder of the CSVs, one per experiment.
+    fresh
+        Begin anew, even where a CSV of a former run is there.
+    """
+    if not names or [name.lower() for name in names] == ["list"]:
+        stdout.print(experiment_table())
+        return
+    _check_jobs(jobs)
+    experiments = [load_experiment(name) for name in names]
+    if report is not None:
+        if len(experiments) > 1:
+            raise ValueError("A report shows one experiment; name one at a time beside --report.")
+        check_free(report, force=force)
+    output.mkdir(parents=True, exist_ok=True)
+    for experiment in experiments:
+        experiment = experiment.quickened() if quick else experiment
+        path = output / f"{experiment.name}{'-quick' if quick else ''}.csv"
+        if quick:
+            stderr.print(quick_warning(experiment) or "", markup=False, style="yellow")
+        cells = experiment.cells()
+        workers, threads = (1, os.cpu_count() or 1) if experiment.alone else _workers(jobs, len(cells))
+        with Steps(total=len(cells)) as progress:
+            rows = run(experiment, path, fresh=fresh, jobs=workers, callback=progress.cell)
+        figures = summarise(experiment, rows)
+        for table in figure_tables(experiment, figures):
+            stdout.print(table)
+        for sentence in (quick_warning(experiment), *verdict(experiment, figures), *experiment.remarks):
+            if sentence:
+                stdout.print(sentence, markup=False)
+        stdout.print(f"Every repeat: {path.resolve()}", markup=False, soft_wrap=True)
+        if report is not None:
+            page = experiment_page(experiment, figures, command=_command(), facts=_facts(threads))
+            write_report(report, page, force=force)
+            stdout.print(f"The report: {report.resolve()}", markup=False, soft_wrap=True)
+
+
+@data_app.command(name="list")
+def data_list() -> None:
+    """What data sets are known, and which are on this machine."""
+    stdout.print(data_table())
+    stdout.print(
+        "Looked for in the folder VICINAL_DATA, then in the cache (VICINAL_CACHE), which `vicinal data fetch` fills."
+    )
+
+
+@data_app.command(name="fetch")
+def data_fetch(names: tuple[str, ...], /, *, force: Force = False) -> None:
+    """Fetch data sets from their public sources into the cache.
+
+    Parameters
+    ----------
+    names
+        Names that `vicinal data list` shows.
+    """
+    for name in names:
+        path = datasets.fetch(name, force=force, callback=lambda text: stderr.print(text, markup=False))
+        stdout.print(f"{name}: {path}", markup=False, soft_wrap=True)
 
 
 @app.command
@@ -168,14 +298,14 @@ def transform(
     _files.check_feature_file(output)
     for path in (output, save_model):
         if path is not None:
-            _files.check_free(path, force=force)
+            check_free(path, force=force)
     _check_jobs(jobs)
     pipeline = _files.load_model(model) if model is not None else None
     n_columns = pipeline[0].n_features_in_ if pipeline is not None else None
     table = _files.read_table(file, target=target, drop=drop, n_columns=n_columns)
     start = time.perf_counter()
     X = check_table(table.X)
-    with _Progress(total=1) as progress, watching(progress.share):
+    with Steps(total=1) as progress, watching(progress.share):
         if model is not None and pipeline is not None:
             _check_columns(pipeline, X, file, model)
             pipeline[-1].n_jobs = jobs
@@ -226,53 +356,32 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
         raise ValueError(f"--image-shape must be like 28x28 or 32x32x3; got {text!r}.") from None
 
 
-def _table(results: list[Result], title: str) -> RichTable:
-    table = RichTable(title=title, title_justify="left")
-    table.add_column("features")
-    for name in ("accuracy", "features s", "classifier s", "non-zeros/row"):
-        table.add_column(name, justify="right")
-    best = max(result.accuracy for result in results)
-    for result in results:
-        accuracy = f"{result.accuracy:.4f}"
-        table.add_row(
-            result.method,
-            f"[bold green]{accuracy}[/]" if result.accuracy == best else accuracy,
-            f"{result.feature_seconds:.2f}",
-            f"{result.model_seconds:.2f}",
-            f"{result.nonzeros_per_row:,.0f}",
-        )
-    return table
+def _workers(jobs: int | None, cells: int) -> tuple[int, int]:
+    """Methods at a time, and threads of each."""
+    cores = os.cpu_count() or 1
+    workers = min(cores if jobs is None or jobs < 0 else jobs, max(1, cells))
+    return workers, max(1, cores // workers)
 
 
-class _Progress:
-    """A bar on a terminal, plain lines elsewhere."""
+def _chosen(text: str) -> str:
+    parts = json.loads(text)
+    return ", ".join(
+        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}" for name, value in parts.items()
+    )
 
-    def __init__(self, total: int):
-        self._total = total
-        self._bar: Progress | None = None
 
-    def __enter__(self) -> _Progress:
-        if stderr.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-            self._bar = Progress(*columns, console=stderr, transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self._total)
-        return self
+def _command() -> str:
+    return shlex.join(["vicinal", *sys.argv[1:]])
 
-    def step(self, name: str, result: Result | None) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, description=name, advance=0 if result is None else 1)
-        elif result is not None:
-            seconds = result.feature_seconds + result.model_seconds
-            stderr.print(f"{name}: accuracy {result.accuracy:.4f}, {seconds:.2f} s after tuning")
 
-    def share(self, done: float) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, description="nearest anchors", completed=done)
+def _facts(threads: int) -> tuple[tuple[str, str], ...]:
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {threads} thread(s) per method"
+    versions = f"vicinal {__version__}, scikit-learn {sklearn.__version__}, Python {platform.python_version()}"
+    return (("Machine", machine), ("Versions", versions), ("Date", time.strftime("%Y-%m-%d %H:%M")))
 
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+
+def _as_text(y: Any) -> Any:
+    return y.astype(str) if y.dtype == object else y
 
 
 def main() -> None:

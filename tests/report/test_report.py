@@ -354,7 +354,7 @@ def test_feature_image_sorts_by_class_and_keeps_what_is_present(rng):
     assert image.pixels.shape == (60, 20)
     assert image.boundaries == (("a", 0, 3), ("b", 3, 31), ("c", 31, 60))
     np.testing.assert_array_equal(image.pixels[:, 0] > 0, np.arange(60) < 3)
-    assert image.sparsity == pytest.approx((dense == 0).mean())
+    assert image.sparsity == pytest.approx((dense != 0).mean())
     sparse = feature_image(sp.csr_matrix(dense), y, title="t", max_rows=60, max_columns=20)
     np.testing.assert_array_equal(sparse.pixels, image.pixels)
     assert sparse.sparsity == pytest.approx(image.sparsity)

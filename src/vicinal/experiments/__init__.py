@@ -1,6 +1,6 @@
 """Does it pay, and do the published figures hold? Methods under one protocol, in declared experiments."""
 
-from ._compare import compare, compare_file, comparison, load_file
+from ._compare import check_classes, compare, compare_file, comparison
 from ._experiment import Cell, Experiment, experiment_names, load_experiment, read_experiment
 from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
@@ -13,6 +13,7 @@ __all__ = [
     "Experiment",
     "Figure",
     "Method",
+    "check_classes",
     "check_table",
     "compare",
     "compare_file",
@@ -21,7 +22,6 @@ __all__ = [
     "experiment_names",
     "find_method",
     "load_experiment",
-    "load_file",
     "make_preparation",
     "method_names",
     "read_experiment",

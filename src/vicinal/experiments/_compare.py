@@ -31,7 +31,7 @@ def comparison(
     methods: tuple[str, ...] = (),
     n_groups: int = 400,
     n_components: int = 1000,
-    splits: int = 3,
+    splits: int = 5,
     seed: int = 0,
     image_shape: tuple[int, ...] | None = None,
     curve: bool = False,
@@ -89,7 +89,7 @@ def compare(
     methods: tuple[str, ...] = (),
     n_groups: int = 400,
     n_components: int = 1000,
-    splits: int = 3,
+    splits: int = 5,
     random_state: int = 0,
     n_jobs: int = 1,
     callback: Callable[[Cell, str], None] = lambda cell, event: None,
@@ -110,7 +110,7 @@ def compare(
         Groups of RandLocal, and random trees.
     n_components : int, default=1000
         Columns of the dense maps.
-    splits : int, default=3
+    splits : int, default=5
     random_state : int, default=0
     n_jobs : int, default=1
         Threads.
@@ -155,11 +155,12 @@ def compare_file(
     """The comparison on a file, each cell in a process of its own that reads it."""
     load = partial(load_file, path, target, drop, experiment.folds)
     work = partial(run_cell, experiment, threads=threads, load=load, prepare=make_preparation)
-    rows: list[Row] = []
-    for cell, event, more in run_cells(work, deque(experiment.cells()), jobs, partial(failed_rows, experiment)):
-        rows += more
+    rows: dict[Cell, list[Row]] = {}
+    cells = experiment.cells()
+    for cell, event, more in run_cells(work, deque(cells), jobs, partial(failed_rows, experiment)):
+        rows[cell] = more
         callback(cell, event)
-    return rows
+    return [row for cell in cells for row in rows[cell]]
 
 
 def load_file(

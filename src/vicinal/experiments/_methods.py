@@ -111,7 +111,7 @@ def _our_subspaces(to: Setting) -> list[Grid]:
     own: Grid = {"subspace": ["random", "correlated"], "n_neighbors": neighbors}
     if to.image_shape is None:
         return [own]
-    rectangles = {
+    rectangles: Grid = {
         "subspace": ["image"],
         "image_shape": [to.image_shape],
         "feature_range": [(0.02, 0.25)],

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .._files import replacing
+from .._writing import replacing
 from ._experiment import Cell, Experiment
 
 FIELDS = (
@@ -95,8 +95,8 @@ class ResultFile:
         strange = sum((self._key(row), row["protocol"]) not in known for row in rows)
         if strange:
             raise ValueError(
-                f"{self.path} holds {strange} result{'s' * (strange != 1)} of another protocol than {self.experiment.name} "
-                "has now, perhaps of an older version; move it away, or add --fresh to begin anew."
+                f"{self.path} holds {strange} result{'s' * (strange != 1)} of another protocol than "
+                f"{self.experiment.name} has now, perhaps of an older version; move it away, or begin anew (--fresh)."
             )
 
 

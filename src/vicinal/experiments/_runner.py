@@ -54,8 +54,8 @@ def run(
     jobs : int, default=None
         Cells at a time; as many as there are cores by default, one for experiments that measure time.
     callback : callable, default does nothing
-        Called as ``callback(cell, "started")`` and ``callback(cell, "done")`` or, where a cell could not be run,
-        ``callback(cell, reason)``.
+        Called as ``callback(cell, "kept")`` for every cell that is there already, then as ``callback(cell, "started")``
+        and ``callback(cell, "done")`` or, where a cell could not be run, ``callback(cell, reason)``.
 
     Returns
     -------
@@ -67,6 +67,9 @@ def run(
     for name in dict.fromkeys(cell.data for cell in waiting):
         if datasets.path_of(name) is None:
             datasets.fetch(name)
+    for cell in experiment.cells():
+        if cell.key in done:
+            callback(cell, "kept")
     cores = os.cpu_count() or 1
     jobs = 1 if experiment.alone else min(jobs or cores, max(1, len(waiting)))
     work = partial(run_cell, experiment, threads=max(1, cores // jobs))
@@ -101,8 +104,8 @@ def run_cells(
                 listen.close()
                 running[answer] = (cell, child, alive)
                 yield cell, "started", []
-            for answer in wait(list(running)):
-                assert isinstance(answer, Connection)
+            for ready in wait(list(running)):
+                answer = next(connection for connection in running if connection is ready)
                 cell, child, _ = running.pop(answer)
                 try:
                     event, rows = answer.recv()

@@ -1,5 +1,7 @@
 """A report as one HTML file: plain records in, a page that needs no network out."""
 
+from ._comparison import comparison_page, comparison_verdict
+from ._experiment import experiment_page, quick_warning, verdict
 from ._page import (
     Cell,
     Column,
@@ -35,9 +37,14 @@ __all__ = [
     "Table",
     "Voronoi",
     "VoronoiPanel",
+    "comparison_page",
+    "comparison_verdict",
+    "experiment_page",
     "feature_image",
     "human_seconds",
+    "quick_warning",
     "render",
+    "verdict",
     "voronoi_cells",
     "write_report",
 ]

@@ -205,7 +205,7 @@ class FeatureImage:
     boundaries : tuple of (label, first row, last row + 1)
         The classes' bands.
     sparsity : float
-        The share of zeros of the whole matrix.
+        The sparsity ratio: the share of the whole matrix' entries that are not zero.
     caption : str
         A sentence below.
     """

@@ -12,6 +12,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from .._validation import Matrix, check_count
+from ..metrics import sparsity_ratio
 from ._page import FeatureImage, Voronoi, VoronoiPanel
 
 MOST_ROWS = 5000
@@ -42,7 +43,7 @@ def feature_image(
     max_rows, max_columns : int
         The most rows and columns that are shown.
     sparsity : float, default=None
-        The share of zeros of the whole matrix; None counts them.
+        The whole matrix' share of non-zeros; None counts them.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def feature_image(
     >>> X, y = load_digits(return_X_y=True)
     >>> image = feature_image(RandLocal(50, random_state=0).fit_transform(X), y, title="RandLocal")
     >>> image.pixels.shape, image.boundaries[1], round(image.sparsity, 3)
-    ((240, 480), ('1', 24, 48), 0.996)
+    ((240, 480), ('1', 24, 48), 0.004)
     """
     check_count("max_rows", max_rows)
     check_count("max_columns", max_columns)
@@ -65,8 +66,7 @@ def feature_image(
         raise ValueError(f"features must be a matrix (rows x columns); got {matrix.ndim} dimension(s).")
     codes, names = _classes(y, matrix.shape[0])
     if sparsity is None:
-        nonzeros = matrix.count_nonzero() if sp.issparse(matrix) else np.count_nonzero(matrix)
-        sparsity = 1 - nonzeros / max(1, matrix.shape[0] * matrix.shape[1])
+        sparsity = sparsity_ratio(matrix)
     shown: list[NDArray[np.int64]] = []
     boundaries: list[tuple[str, int, int]] = []
     start = 0

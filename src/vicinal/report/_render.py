@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from .._files import replacing
+from .._writing import replacing
 from ._cells import voronoi
 from ._charts import dots, lines, scatter
 from ._page import Cell, Dots, FeatureImage, Lines, Page, Scatter, Table, Voronoi
@@ -166,5 +166,5 @@ def image_view(block: FeatureImage) -> dict[str, Any]:
         "width": n_columns,
         "height": n_rows,
         "bands": bands,
-        "sparsity": f"{100 * block.sparsity:.1f}\N{NO-BREAK SPACE}%" if is_figure(block.sparsity) else "",
+        "sparsity": f"{block.sparsity:.3g}" if is_figure(block.sparsity) else "",
     }
