@@ -189,11 +189,11 @@ def reproduce(
     output.mkdir(parents=True, exist_ok=True)
     for experiment in experiments:
         experiment = experiment.quickened() if quick else experiment
-        path = output / f"{experiment.name}{'-quick' if quick else ''}.csv"
+        path = output / f"{experiment.run_name}{'-quick' if quick else ''}.csv"
         if quick:
             stderr.print(quick_warning(experiment) or "", markup=False, style="yellow")
         cells = experiment.cells()
-        workers, threads = (1, os.cpu_count() or 1) if experiment.alone else _workers(jobs, len(cells))
+        workers, threads = _workers(jobs, len(cells))
         with Steps(total=len(cells)) as progress:
             rows = run(experiment, path, fresh=fresh, jobs=workers, callback=progress.cell)
         figures = summarise(experiment, rows)

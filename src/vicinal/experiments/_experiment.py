@@ -96,8 +96,8 @@ class Experiment:
         Neighbours k of the outlier score.
     shown : tuple of str
         What the table shows, where it is not the metrics: "feature_seconds", "model_seconds".
-    alone : bool
-        Whether cells run one at a time, for times that can be compared.
+    of : str
+        The experiment whose run this is another view of: same cells, same CSV, something else shown.
     paper : mapping method -> data -> metric -> (mean, deviation)
     """
 
@@ -118,11 +118,16 @@ class Experiment:
     n_components: int = 1000
     noise: tuple[str, ...] = ("none",)
     neighbors: tuple[int, ...] = ()
-    alone: bool = False
     paper: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     first_seed: int = 0
+    of: str = ""
     quick: bool = False
+
+    @property
+    def run_name(self) -> str:
+        """What the CSV of its run is called."""
+        return self.of or self.name
 
     def data_spec(self, name: str) -> DataSpec:
         return next(spec for spec in self.data if spec.name == name)
@@ -238,10 +243,13 @@ def read_experiment(name: str, text: str) -> Experiment:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The experiment {name} is not valid TOML: {error}.") from error
+    _check_keys(name, "experiment", told, Experiment, without={"name", "quick"})
+    if "of" in told:
+        _check_view(name, told)
+        return replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
     for needed in ("title", "task", "data", "methods", "metrics"):
         if needed not in told:
             raise ValueError(f"The experiment {name} lacks {needed!r}.")
-    _check_keys(name, "experiment", told, Experiment, without={"name", "quick"})
     data = tuple(_data_spec(name, entry) for entry in told.pop("data"))
     methods = tuple(_method_spec(name, entry) for entry in told.pop("methods"))
     if len({spec.id for spec in methods}) < len(methods):
@@ -285,6 +293,12 @@ def _check(experiment: Experiment) -> None:
             raise ValueError(f"The experiment {experiment.name}: noise is one of {', '.join(NOISE)}; got {noise!r}.")
     if experiment.task == "outliers" and not experiment.neighbors:
         raise ValueError(f"The experiment {experiment.name} needs 'neighbors', the k of its outlier scores.")
+
+
+def _check_view(name: str, told: Mapping[str, Any]) -> None:
+    for key in told:
+        if key not in ("of", "title", "source", "shown", "paper", "remarks"):
+            raise ValueError(f"The experiment {name} shows the run of {told['of']}, which settles {key!r} already.")
 
 
 def _check_keys(name: str, what: str, told: Mapping[str, Any], kind: Any, without: set[str] = frozenset()) -> None:  # type: ignore[assignment]

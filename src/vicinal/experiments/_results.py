@@ -127,7 +127,7 @@ def read_results(path: Path) -> list[Row]:
 def cell_rows(experiment: Experiment, cell: Cell, values: Iterable[tuple[int, str, str]], shared: Row) -> list[Row]:
     """One row per figure, with what the cell's figures share."""
     told = {
-        "experiment": experiment.name,
+        "experiment": experiment.run_name,
         "data": cell.data,
         "method": cell.method,
         "setting": cell.setting,

@@ -52,7 +52,7 @@ def run(
     fresh : bool, default=False
         Begin anew, whatever `path` holds.
     jobs : int, default=None
-        Cells at a time; as many as there are cores by default, one for experiments that measure time.
+        Cells at a time; as many as there are cores by default. Threads share the cores among the cells.
     callback : callable, default does nothing
         Called as ``callback(cell, "kept")`` for every cell that is there already, then as ``callback(cell, "started")``
         and ``callback(cell, "done")`` or, where a cell could not be run, ``callback(cell, reason)``.
@@ -71,7 +71,7 @@ def run(
         if cell.key in done:
             callback(cell, "kept")
     cores = os.cpu_count() or 1
-    jobs = 1 if experiment.alone else min(jobs or cores, max(1, len(waiting)))
+    jobs = min(jobs or cores, max(1, len(waiting)))
     work = partial(run_cell, experiment, threads=max(1, cores // jobs))
     for cell, event, rows in run_cells(work, waiting, jobs, partial(failed_rows, experiment)):
         if rows:

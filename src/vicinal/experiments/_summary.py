@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._experiment import Experiment
 from ._results import Row
 
 SIGNIFICANT = 0.05
+LEAST_VALUES = 3
 SECONDS = ("feature_seconds", "model_seconds")
 
 
@@ -86,7 +87,8 @@ def _shown(experiment: Experiment, metric: str, members: list[Row]) -> list[tupl
 def _figure(
     experiment: Experiment, data: str, method: str, setting: str, metric: str, members: list[Row], values: list[float]
 ) -> Figure:
-    mean, low, high = mean_interval(values, _overlap(experiment)) if values else (np.nan, np.nan, np.nan)
+    mean = statistics.fmean(values) if values else np.nan
+    low, high = _interval(experiment, metric, values)
 
     def average(column: str) -> float:
         told = [float(row[column]) for row in members if row[column]]
@@ -119,6 +121,14 @@ def _figure(
     )
 
 
+def _interval(experiment: Experiment, metric: str, values: list[float]) -> tuple[float, float]:
+    """None of fewer than three values, whose spread says next to nothing; scores stay between 0 and 1."""
+    if len(values) < LEAST_VALUES:
+        return np.nan, np.nan
+    _, low, high = mean_interval(values, _overlap(experiment))
+    return max(low, 0.0), high if metric in SECONDS else min(high, 1.0)
+
+
 def _planned(experiment: Experiment, method: str) -> int:
     each = {"classification": experiment.folds, "clustering": experiment.runs, "outliers": 1}[experiment.task]
     return each * (experiment.method_spec(method).repeats or experiment.repeats)
@@ -130,8 +140,6 @@ def _overlap(experiment: Experiment) -> float:
 
 
 def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dict[tuple[str, str], float]]]) -> Figure:
-    from dataclasses import replace
-
     scored = [(method, values) for method, values in contest if values]
     if not scored or figure.n == 0 or len(scored) == 1:
         return figure
@@ -141,7 +149,7 @@ def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dic
         return replace(figure, best=True)
     own = next(values for method, values in scored if method == figure.method)
     common = sorted(own.keys() & best_values.keys())
-    if len(common) < 2:
+    if len(common) < LEAST_VALUES:
         return figure
     test = corrected_t_test([best_values[key] - own[key] for key in common], _test_share(experiment))
     return replace(figure, p_value=float(test.p_value))
