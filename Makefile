@@ -6,14 +6,14 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/vicinal/_native/*.cpp src
 .PHONY: help demo test bench clean
 
 help:
-	@echo "make demo    compare feature methods on a data set that ships with scikit-learn"
+	@echo "make demo    compare feature methods on a data set that ships with scikit-learn, with a report"
 	@echo "make test    every check: ruff, types, tests"
 	@echo "make bench   speed and memory beside the peers, written to benchmarks/RESULTS.md"
 	@echo "make clean   remove what the others made"
 
 demo: $(VENV)/installed-cli
 	@$(BIN)/python examples/write_digits.py build/demo/digits.csv
-	$(BIN)/vicinal compare build/demo/digits.csv --target digit
+	$(BIN)/vicinal compare build/demo/digits.csv --target digit --components 300 --report build/demo/report.html --force
 
 test: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -22,7 +22,7 @@ from vicinal._writing import replacing
 
 IRIS = load_iris()
 IRIS.data += np.random.default_rng(0).random(IRIS.data.shape).round(6)  # no ties
-QUICK = ("--components", 20)
+QUICK = ("-m", "raw", "-m", "randlocal", "--splits", 2)
 
 
 @pytest.fixture
@@ -59,13 +59,52 @@ def test_version_and_help():
     assert "compare" in vicinal("--help").stdout
 
 
-def test_compare_prints_a_table(csv):
-    run = vicinal("compare", csv, "--target", "species", "--groups", 50, *QUICK)
-    for method in ("raw features", "RBF kernel SVM", "random Fourier", "Nystroem", "RandLocal"):
+def test_compare_prints_a_table_and_writes_a_report(csv, tmp_path):
+    report = tmp_path / "report.html"
+    few = ("--groups", 40, "--components", 20, "--splits", 2)
+    run = vicinal("compare", csv, "--target", "species", *few, "--report", report, env={**os.environ, "COLUMNS": "120"})
+    labels = ("raw features", "RBF kernel SVM", "random Fourier", "Nystroem", "polynomial sketch", "random trees")
+    for method in (*labels, "gradient boosting", "RandLocal"):
         row = next(line for line in run.stdout.splitlines() if method in line)
         assert 0.6 < float(re.search(r"[01]\.\d{4}", row)[0]) <= 1
     assert "4 numeric columns standardised, 1 categorical column one-hot encoded" in run.stdout
-    assert "RandLocal: accuracy" in run.stderr  # plain lines where there is no terminal
+    assert "iris.csv randlocal fold 1: done" in run.stderr  # plain lines where there is no terminal
+    assert f"The report: {report}" in run.stdout
+    page = report.read_text()
+    for text in (
+        "Which features pay on iris.csv?",
+        "Accuracy over the number of groups",
+        "Sparsity ratio",
+        "versicolor",
+    ):
+        assert text in page
+    assert "exists; write elsewhere or add --force" in refused(
+        "compare", csv, "--target", "species", *few, "--report", report
+    )
+
+
+def test_compare_names_its_methods(csv):
+    assert "There is no method 'nystrom'; did you mean 'nystroem'?" in refused(
+        "compare", csv, "--target", "species", "-m", "nystrom"
+    )
+
+
+def test_reproduce_lists_and_suggests():
+    listed = vicinal("reproduce", "list").stdout
+    assert "randlocal-table3" in listed
+    assert vicinal("reproduce").stdout == listed
+    assert "There is no experiment 'randlocal-table33'; did you mean 'randlocal-table3'" in refused(
+        "reproduce", "randlocal-table33"
+    )
+
+
+def test_data_sets_are_listed_and_looked_for(tmp_path):
+    environment = {**os.environ, "VICINAL_DATA": "", "VICINAL_CACHE": str(tmp_path)}
+    listed = vicinal("data", "list", env=environment).stdout
+    assert "mnist" in listed
+    assert "can be fetched" in " ".join(listed.split())
+    assert "did you mean 'mnist'" in refused("data", "fetch", "mnits", env=environment)
+    assert "aloi_outlier.npz was looked for" in refused("data", "fetch", "aloi_outlier", env=environment)
 
 
 def test_compare_handles_missing_values(tmp_path, frame):
@@ -187,6 +226,18 @@ class TestBadInput:
         assert "ends in '.xlsx'; known are" in refused("compare", other, "--target", "species")
         (tmp_path / "broken.parquet").write_bytes(b"PAR1 but no more")
         assert "cannot be read as .parquet" in refused("compare", tmp_path / "broken.parquet", "--target", "y")
+        broken = tmp_path / "broken.csv"
+        for row, told in (
+            ("1,2,3,4", "4 fields"),
+            ("1,2", "2 fields"),
+            ('1,"2"x,3', "expected after"),
+            ('1,"2,3', "line"),
+        ):
+            broken.write_text(f"a,b,c\n1,2,3\n4,5,6\n{row}\n7,8,9\n")
+            message = refused("compare", broken, "--target", "c")
+            assert told in message
+            assert "broken.csv, line" in message
+            assert "line 4" in message or row == '1,"2,3'
         (tmp_path / "broken.npz").write_bytes(b"PK nothing")
         assert "is not a whole file of NumPy arrays" in refused("compare", tmp_path / "broken.npz")
 
@@ -204,7 +255,7 @@ class TestBadInput:
         frame[:50].write_csv(path)
         assert "The target has one class only ('setosa')" in refused("compare", path, "--target", "species")
         frame[:51].write_csv(path)
-        assert "Class 'versicolor' has 1 row; at least 4 are needed" in refused("compare", path, "--target", "species")
+        assert "Class 'versicolor' has 1 row; at least 5 are needed" in refused("compare", path, "--target", "species")
 
     def test_columns(self, tmp_path, csv, frame):
         path = tmp_path / "other.csv"
@@ -261,7 +312,7 @@ class TestBadInput:
     def test_numbers_out_of_range(self, csv):
         assert "--groups must be a whole number" in refused("compare", csv, "--target", "species", "--groups", 0)
         assert "--jobs must be" in refused("compare", csv, "--target", "species", "--jobs", 0)
-        assert "--test-size must lie" in refused("compare", csv, "--target", "species", "--test-size", 1.5)
+        assert "--splits must be" in refused("compare", csv, "--target", "species", "--splits", 1)
 
     def test_a_model_of_another_kind_is_refused(self, tmp_path, csv):
         save_model(tmp_path / "m.skops", RandLocal(), force=False)

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from vicinal import RandLocal
+from vicinal import RandLocal, SpectralFeatures
 from vicinal.expand import RBFMap
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 
@@ -17,6 +17,8 @@ from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
         DenoisingAutoencoder(n_epochs=2),
         DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
         StackedDenoisingAutoencoder(n_epochs=2),
+        SpectralFeatures(),
+        SpectralFeatures(2),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import zipfile
 import zlib
@@ -86,9 +87,15 @@ def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         frame = pl.read_parquet(path, glob=False)
     else:
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        frame = pl.read_csv(
-            path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"], glob=False
-        )
+        try:
+            frame = pl.read_csv(
+                path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"], glob=False
+            )
+        except pl.exceptions.PolarsError:
+            _check_rows(path, separator)
+            raise
+        if frame.width and frame[:, -1].null_count():  # polars fills up rows that end too early
+            _check_rows(path, separator)
     for column in (*drop, *([target] if target is not None else [])):
         if column not in frame.columns:
             raise ValueError(f"{path.name} has no column {column!r}; its columns are {_listed(frame.columns)}.")
@@ -96,6 +103,22 @@ def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         return Table(frame.drop(drop))
     y = frame[target]
     return Table(frame.drop([target, *drop]), y.to_numpy() if y.dtype.is_numeric() else _as_objects(y), target)
+
+
+def _check_rows(path: Path, separator: str) -> None:
+    """Refuses the first row that has not as many fields as the header, with its line number."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        try:
+            width = len(next(reader))
+            for row in reader:
+                if row and len(row) != width:
+                    raise ValueError(
+                        f"{path}, line {reader.line_num}: {len(row)} field{'s' * (len(row) != 1)}, but the header has "
+                        f"{width}; repair or remove that row."
+                    )
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {reader.line_num}: {error}; repair or remove that row.") from error
 
 
 def _read_npy(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:

@@ -74,7 +74,9 @@ def classify(method: Method, protocol: Protocol, X: Any, y: NDArray) -> Outcome:
     X, X_test = preparation.fit_transform(X[training]), preparation.transform(X[test])
     y, y_test = y[training], y[test]
     X, X_test = _readable(method, outcome, X, X_test)
-    X, y = _capped(protocol.most_rows, outcome, X, y, to.seed)
+    to = replace(to, n_features=X.shape[1])  # categories have become columns
+    protocol = replace(protocol, setting=to)
+    X, y = _capped(protocol, outcome, X, y)
 
     start = time.perf_counter()
     map_parameters, model_parameters = choose(method, protocol, X, y)
@@ -209,44 +211,61 @@ def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> N
 
 
 def scaler(kind: str, X: Any) -> Any:
-    """Each column to [0, 1], the whole matrix to [0, 1], standardised columns, or nothing; CSR stays sparse."""
+    """Each column to [0, 1], the whole matrix by its range, standardised columns, or nothing; CSR stays sparse."""
     if kind == "none":
-        return _Divide(1.0)
+        return _Unscaled()
     if kind == "matrix":
-        values = X.data if sp.issparse(X) else X
-        low = min(0.0, float(np.nanmin(values)))
-        return _Divide(max(float(np.nanmax(values)) - low, 1e-12))
+        return _DivideByRange()
     if sp.issparse(X):
         return MaxAbsScaler()
     return StandardScaler() if kind == "standard" else MinMaxScaler()
 
 
-@dataclass
-class _Divide:
-    """Divides by a number; has nothing to learn from training rows."""
-
-    by: float
+class _Unscaled:
+    """Numbers as they are, with a fraction."""
 
     def fit_transform(self, X: Any) -> Any:
         return self.transform(X)
 
     def transform(self, X: Any) -> Any:
-        X = X.astype(np.float32) if X.dtype.kind in "biu" else X
-        return X if self.by == 1.0 else X / X.dtype.type(self.by)
+        return X.astype(np.float32) if X.dtype.kind in "biu" else X
 
 
-def add_noise(X: NDArray, kind: str, seed: int) -> NDArray:
+class _DivideByRange(_Unscaled):
+    """Divides by the range of the training rows' values, 0 included."""
+
+    def fit_transform(self, X: Any) -> Any:
+        low, high = _extremes(X)
+        self.by = max(max(high, 0.0) - min(low, 0.0), 1e-12)
+        return self.transform(X)
+
+    def transform(self, X: Any) -> Any:
+        X = super().transform(X)
+        return X / X.dtype.type(self.by)
+
+
+def add_noise(X: Any, kind: str, seed: int) -> Any:
     """Uniform noise between the least and the largest value, in a tenth as many columns: section 4.5 of the paper."""
     if kind == "none":
         return X
     rng = np.random.default_rng(seed)
     width = int(np.ceil(0.1 * X.shape[1]))
-    noise = rng.uniform(X.min(), X.max(), (X.shape[0], width)).astype(X.dtype)
+    noise = rng.uniform(*_extremes(X), (X.shape[0], width)).astype(X.dtype)
     if kind == "append":
-        return np.hstack([X, noise])
+        return sp.hstack([X, noise], format="csr") if sp.issparse(X) else np.hstack([X, noise])
+    columns = rng.choice(X.shape[1], width, replace=False)
+    if sp.issparse(X):
+        ends = np.arange(0, noise.size + 1, width)
+        return X + type(X)((noise.ravel(), np.tile(columns, X.shape[0]), ends), shape=X.shape)
     noisy = X.copy()
-    noisy[:, rng.choice(X.shape[1], width, replace=False)] += noise
+    noisy[:, columns] += noise
     return noisy
+
+
+def _extremes(X: Any) -> tuple[float, float]:
+    """Least and largest value, missing ones left out."""
+    low, high = (X.nanmin(), X.nanmax()) if sp.issparse(X) else (np.nanmin(X), np.nanmax(X))
+    return float(low), float(high)
 
 
 def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
@@ -272,10 +291,10 @@ def _readable(method: Method, outcome: Outcome, X: Any, X_test: Any) -> tuple[An
     return X, X_test
 
 
-def _capped(most: int | None, outcome: Outcome, X: Any, y: NDArray, seed: int) -> tuple[Any, NDArray]:
-    if most is None or len(y) <= most:
+def _capped(protocol: Protocol, outcome: Outcome, X: Any, y: NDArray) -> tuple[Any, NDArray]:
+    if protocol.most_rows is None or len(y) <= protocol.most_rows:
         return X, y
-    keep = stratified_sample(y, most, seed, at_least=3)
+    keep = stratified_sample(y, protocol.most_rows, protocol.setting.seed, at_least=protocol.tuning_folds)
     outcome.notes.append(f"fitted on {len(keep):,} of {len(y):,} rows")
     return X[keep], y[keep]
 

@@ -22,6 +22,17 @@ TASKS = {
 }
 SCALES = ("columns", "matrix", "standard", "none")
 NOISE = ("none", "add", "append")
+SHOWN = ("feature_seconds", "model_seconds")
+DETECTORS = ("distance", "values")
+LEAST = {"folds": 2, "repeats": 1, "runs": 1, "tuning_rows": 1, "tuning_folds": 2, "n_groups": 1, "n_components": 1}
+# By how the types of the fields below begin.
+TOML_TYPES = {
+    "str": (str, "a text"),
+    "int": (int, "a whole number"),
+    "bool": (bool, "true or false"),
+    "tuple": (list, "a list"),
+    "Mapping": (dict, "a table"),
+}
 QUICK_ROWS, QUICK_FOLDS, QUICK_RUNS, QUICK_TUNING_ROWS = 1000, 2, 5, 500
 
 
@@ -243,10 +254,12 @@ def read_experiment(name: str, text: str) -> Experiment:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The experiment {name} is not valid TOML: {error}.") from error
-    _check_keys(name, "experiment", told, Experiment, without={"name", "quick"})
+    _check_keys(name, "experiment", told, Experiment, without=("name", "quick"))
     if "of" in told:
         _check_view(name, told)
-        return replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
+        view = replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
+        _check(view)
+        return view
     for needed in ("title", "task", "data", "methods", "metrics"):
         if needed not in told:
             raise ValueError(f"The experiment {name} lacks {needed!r}.")
@@ -274,6 +287,13 @@ def _method_spec(name: str, entry: str | dict[str, Any]) -> MethodSpec:
     _check_keys(name, "method", told, MethodSpec)
     spec = MethodSpec(**{key: _frozen(value) for key, value in told.items()})
     find_method(spec.name)
+    if spec.detector not in DETECTORS:
+        raise ValueError(
+            f"The experiment {name}: detector must be one of {', '.join(DETECTORS)}; got {spec.detector!r}."
+        )
+    for key, values in spec.vary.items():
+        if not isinstance(values, tuple):
+            raise ValueError(f"The experiment {name}: vary needs a list of values of {key!r}; got {values!r}.")
     return replace(spec, id=spec.id or spec.name)
 
 
@@ -291,8 +311,37 @@ def _check(experiment: Experiment) -> None:
     for noise in experiment.noise:
         if noise not in NOISE:
             raise ValueError(f"The experiment {experiment.name}: noise is one of {', '.join(NOISE)}; got {noise!r}.")
+    for column in experiment.shown:
+        if column not in SHOWN:
+            raise ValueError(f"The experiment {experiment.name}: shown is one of {', '.join(SHOWN)}; got {column!r}.")
+    for key, least in LEAST.items():
+        if getattr(experiment, key) < least:
+            raise ValueError(
+                f"The experiment {experiment.name}: {key} must be at least {least}; got {getattr(experiment, key)}."
+            )
     if experiment.task == "outliers" and not experiment.neighbors:
         raise ValueError(f"The experiment {experiment.name} needs 'neighbors', the k of its outlier scores.")
+    _check_names(experiment)
+
+
+def _check_names(experiment: Experiment) -> None:
+    """What is said about a data set or a method must be about one that the experiment has."""
+    data, methods = [spec.name for spec in experiment.data], [spec.id for spec in experiment.methods]
+    if len(set(data)) < len(data):
+        raise ValueError(f"The experiment {experiment.name} names a data set twice.")
+    for method in experiment.paper:
+        if method not in methods:
+            raise ValueError(
+                f"The experiment {experiment.name} has a figure of the paper for {method!r}, which is none of its "
+                f"methods; {suggest(method, methods)}"
+            )
+    told = [*experiment.paper.values(), *(spec.data_rows for spec in experiment.methods)]
+    for name in itertools.chain(*told, *(spec.skip for spec in experiment.methods)):
+        if name not in data:
+            raise ValueError(
+                f"The experiment {experiment.name} says something about {name!r}, which is none of its data sets; "
+                f"{suggest(name, data)}"
+            )
 
 
 def _check_view(name: str, told: Mapping[str, Any]) -> None:
@@ -301,11 +350,19 @@ def _check_view(name: str, told: Mapping[str, Any]) -> None:
             raise ValueError(f"The experiment {name} shows the run of {told['of']}, which settles {key!r} already.")
 
 
-def _check_keys(name: str, what: str, told: Mapping[str, Any], kind: Any, without: set[str] = frozenset()) -> None:  # type: ignore[assignment]
-    known = [item.name for item in fields(kind) if item.name not in without]
-    for key in told:
+def _check_keys(name: str, what: str, told: Any, kind: Any, without: tuple[str, ...] = ()) -> None:
+    """Every key is a field, and every value of its type."""
+    if not isinstance(told, dict):
+        raise ValueError(f"The experiment {name}: a {what} is a name or a table; got {told!r}.")
+    known = {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
+    for key, value in told.items():
         if key not in known:
             raise ValueError(f"The experiment {name}: a {what} has no {key!r}; {suggest(key, known)}")
+        needed, words = TOML_TYPES[known[key]]
+        if not isinstance(value, needed) or (isinstance(value, bool) and needed is not bool):
+            raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
+    if kind is not Experiment and "name" not in told:
+        raise ValueError(f"The experiment {name}: a {what} lacks its name.")
 
 
 def _frozen(value: Any) -> Any:

@@ -91,7 +91,11 @@ class Method:
 
 
 def _without(grid: Callable[[Setting], list[Grid]], fixed: Mapping[str, Any], to: Setting) -> list[Grid]:
-    return [{name: values for name, values in part.items() if name not in fixed} for part in grid(to)]
+    """The grid's parts that the fixed values belong to, if they belong to any, without these parameters."""
+    parts = grid(to)
+    for name, value in fixed.items():
+        parts = [part for part in parts if value in part.get(name, (value,))] or parts
+    return [{name: values for name, values in part.items() if name not in fixed} for part in parts]
 
 
 def _bandwidths(to: Setting) -> list[Grid]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +31,6 @@ class Figure:
     high: float
     deviation: float
     n: int
-    planned: int
     feature_seconds: float
     model_seconds: float
     peak_memory_mb: float
@@ -39,6 +38,7 @@ class Figure:
     nonzeros_per_row: float
     chosen: tuple[str, ...]
     notes: tuple[str, ...]
+    planned: int = 0
     best: bool = False
     p_value: float | None = None
     paper: float | None = None
@@ -65,12 +65,16 @@ def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
     """
     groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[row["data"], row["method"], row["setting"], row["metric"]].append(row)
+        # Seconds belong to a cell, whatever the metrics: their rows say the same.
+        groups[row["data"], row["method"], row["setting"], "" if experiment.shown else row["metric"]].append(row)
+    cells = Counter((cell.data, cell.method, cell.setting) for cell in experiment.cells())
+    per_cell = experiment.runs if experiment.task == "clustering" else 1
     found: list[Figure] = []
     contests: dict[tuple[str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
     for (data, method, setting, metric), members in groups.items():
         for shown, values in _shown(experiment, metric, members):
-            found.append(_figure(experiment, data, method, setting, shown, members, list(values.values())))
+            figure = _figure(experiment, data, method, setting, shown, members, list(values.values()))
+            found.append(replace(figure, planned=per_cell * cells[data, method, setting]))
             contests[data, setting, shown].append((method, values))
     return [_ranked(experiment, figure, contests[figure.data, figure.setting, figure.metric]) for figure in found]
 
@@ -109,16 +113,20 @@ def _figure(
         high=high,
         deviation=float(np.std(values)) if values else np.nan,
         n=len(values),
-        planned=_planned(experiment, method),
         feature_seconds=average("feature_seconds"),
         model_seconds=average("model_seconds"),
         peak_memory_mb=average("peak_memory_mb"),
-        training_rows=int(float(members[0]["training_rows"] or 0)),
+        training_rows=max(int(row["training_rows"] or 0) for row in members),
         nonzeros_per_row=average("nonzeros_per_row"),
         chosen=tuple(dict.fromkeys(row["chosen"] for row in members if row["chosen"])),
-        notes=tuple(dict.fromkeys(note for row in members for note in row["notes"].split("; ") if note)),
+        notes=tuple(dict.fromkeys(note for row in members for note in _notes(row))),
         paper=paper[0] if paper else None,
     )
+
+
+def _notes(row: Row) -> list[str]:
+    """Notes one by one; the reason why a cell was not run is a sentence of its own."""
+    return [note for note in (row["notes"].split("; ") if row["value"] else [row["notes"]]) if note]
 
 
 def _interval(experiment: Experiment, metric: str, values: list[float]) -> tuple[float, float]:
@@ -127,11 +135,6 @@ def _interval(experiment: Experiment, metric: str, values: list[float]) -> tuple
         return np.nan, np.nan
     _, low, high = mean_interval(values, _overlap(experiment))
     return max(low, 0.0), high if metric in SECONDS else min(high, 1.0)
-
-
-def _planned(experiment: Experiment, method: str) -> int:
-    each = {"classification": experiment.folds, "clustering": experiment.runs, "outliers": 1}[experiment.task]
-    return each * (experiment.method_spec(method).repeats or experiment.repeats)
 
 
 def _overlap(experiment: Experiment) -> float:

@@ -1,0 +1,130 @@
+"""SpectralFeatures: the singular vectors that it should find, and the clusters that they show."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+
+from vicinal import SpectralFeatures
+from vicinal.metrics import clustering_accuracy
+
+
+def scaled_by_hand(F):
+    rows, columns = F.sum(axis=1), F.sum(axis=0)
+    with np.errstate(divide="ignore"):
+        by_rows, by_columns = 1 / np.sqrt(rows), 1 / np.sqrt(columns)
+    return np.where(np.isinf(by_rows), 0, by_rows)[:, None] * F * np.where(np.isinf(by_columns), 0, by_columns)
+
+
+def blocks(rng, sizes=((30, 12), (40, 10), (20, 15)), inside=0.6, outside=0.03):
+    """Rows and columns of several groups, joined mostly within their group; the rows' groups."""
+    row_groups = np.repeat(np.arange(len(sizes)), [rows for rows, _ in sizes])
+    column_groups = np.repeat(np.arange(len(sizes)), [columns for _, columns in sizes])
+    chance = np.where(row_groups[:, None] == column_groups, inside, outside)
+    F = rng.uniform(0.5, 1.5, chance.shape) * (rng.uniform(size=chance.shape) < chance)
+    order = rng.permutation(len(F))
+    return F[order], row_groups[order]
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix, sp.csr_array])
+def test_equal_to_the_singular_vectors_of_the_scaled_matrix(rng, as_input):
+    F, _ = blocks(rng)
+    U, S, Vt = np.linalg.svd(scaled_by_hand(F), full_matrices=False)
+    model = SpectralFeatures(3, random_state=0)
+    places = model.fit_transform(as_input(F))
+    np.testing.assert_allclose(model.singular_values_, S[:3], rtol=1e-6)
+    assert S[0] == pytest.approx(1)  # as of any matrix that is scaled so
+    np.testing.assert_allclose(np.abs(np.diag(model.components_ @ Vt[:3].T)), 1, rtol=1e-6)
+    expected = U[:, :3] * S[:3]
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    signs = np.sign(np.diag(model.components_ @ Vt[:3].T))
+    np.testing.assert_allclose(places, expected * signs, atol=1e-5)
+
+
+def test_same_seed_same_signs_dense_or_csr(rng):
+    F, _ = blocks(rng)
+    dense = SpectralFeatures(4, random_state=3).fit_transform(F)
+    np.testing.assert_allclose(SpectralFeatures(4, random_state=3).fit_transform(sp.csr_matrix(F)), dense, atol=1e-9)
+    np.testing.assert_array_equal(SpectralFeatures(4, random_state=3).fit_transform(F), dense)
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix])
+def test_training_rows_and_new_rows_are_placed_alike(rng, as_input):
+    F, _ = blocks(rng)
+    model = SpectralFeatures(3, random_state=0)
+    places = model.fit_transform(as_input(F))
+    np.testing.assert_allclose(model.transform(as_input(F)), places, atol=1e-12)
+    # A row is placed by itself: its company does not matter, nor does a factor.
+    np.testing.assert_allclose(model.transform(as_input(7 * F[5:6])), places[5:6], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), 1)
+
+
+def test_single_precision_stays_single(rng):
+    F, _ = blocks(rng)
+    double = SpectralFeatures(3, random_state=0).fit_transform(F)
+    single = SpectralFeatures(3, random_state=0).fit_transform(sp.csr_matrix(F.astype(np.float32)))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, atol=1e-4)
+
+
+@pytest.mark.parametrize("heavy", [(), np.s_[:, 3], np.s_[3]], ids=["equal weights", "a heavy column", "a heavy row"])
+def test_planted_blocks_are_separated(rng, heavy):
+    F, groups = blocks(rng)
+    if heavy != ():
+        F[heavy] *= 10
+
+    def found(features):
+        return clustering_accuracy(groups, KMeans(3, n_init=5, random_state=0).fit_predict(features))
+
+    assert found(SpectralFeatures(3, random_state=0).fit_transform(F)) > 0.98
+    if heavy != ():
+        assert found(F) < 0.9
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix])
+def test_empty_rows_and_columns(rng, as_input):
+    F, _ = blocks(rng)
+    empty = F.copy()
+    empty[[0, 7]] = 0
+    empty[:, [1, 20]] = 0
+    model = SpectralFeatures(3, random_state=0)
+    places = model.fit_transform(as_input(empty))
+    assert np.isfinite(places).all()
+    np.testing.assert_array_equal(places[[0, 7]], 0)
+    np.testing.assert_array_equal(model.column_weights_[[1, 20]], 0)
+    np.testing.assert_allclose(model.components_[:, [1, 20]], 0, atol=1e-12)
+    # Without them the others are where they are with them.
+    kept_rows, kept_columns = np.delete(np.arange(90), [0, 7]), np.delete(np.arange(37), [1, 20])
+    without = SpectralFeatures(3, random_state=0).fit_transform(as_input(empty[np.ix_(kept_rows, kept_columns)]))
+    np.testing.assert_allclose(np.abs(places[kept_rows]), np.abs(without), atol=1e-4)
+    # A new row that has nothing but columns that were empty has no place.
+    new = np.zeros((1, 37))
+    new[0, 1] = 5
+    np.testing.assert_array_equal(model.transform(as_input(new)), 0)
+
+
+def test_nothing_at_all_gives_zeros():
+    places = SpectralFeatures(2, random_state=0).fit_transform(np.zeros((6, 4)))
+    np.testing.assert_array_equal(places, np.zeros((6, 2)))
+
+
+def test_more_components_than_there_are(rng):
+    model = SpectralFeatures(50, random_state=0)
+    assert model.fit_transform(rng.uniform(size=(9, 6))).shape == (9, 5)
+    assert list(model.get_feature_names_out()) == [f"spectralfeatures{i}" for i in range(5)]
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix])
+def test_negative_values_are_refused_when_fitted_and_after(rng, as_input):
+    F, _ = blocks(rng)
+    model = SpectralFeatures(3, random_state=0).fit(as_input(F))
+    F[4, 5] = -0.1
+    for use in (model.fit, model.fit_transform, model.transform):
+        with pytest.raises(ValueError, match="Negative values in data passed to SpectralFeatures"):
+            use(as_input(F))
+
+
+@pytest.mark.parametrize("n_components", [0, -3, 2.5, True, None])
+def test_n_components_is_a_count(rng, n_components):
+    with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
+        SpectralFeatures(n_components).fit(rng.uniform(size=(9, 6)))
