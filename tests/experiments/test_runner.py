@@ -121,9 +121,7 @@ def test_results_of_another_version_or_protocol_are_refused(folder):
 
     text = path.read_text()
     path.write_text(text.replace("peak_memory_mb,", "", 1))
-    with pytest.raises(
-        ValueError, match="not a result file of this version of vicinal"
-    ):
+    with pytest.raises(ValueError, match="not a result file of this version of vicinal"):
         run(experiment, path)
     lines = text.splitlines()
     path.write_text("\n".join([*lines[:3], "broken,row", *lines[3:]]) + "\n")

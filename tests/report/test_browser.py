@@ -4,8 +4,10 @@ import shutil
 
 import pytest
 from report.example import example_page
+from report.results import rows_of
 
-from vicinal.report import Cell, Column, Page, Point, Scatter, Section, Table, write_report
+from vicinal.experiments import experiment_names, load_experiment, summarise
+from vicinal.report import Cell, Column, Page, Point, Scatter, Section, Table, experiment_page, write_report
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: this test needs a browser")
 from selenium import webdriver  # noqa: E402
@@ -337,3 +339,23 @@ def test_print_is_light_and_fits(page):
     assert page.execute_script(CONTRAST, ["h1", "td", ".detail"])["td"] >= 4.5
     assert page.execute_script("const root = document.documentElement; return root.scrollWidth <= root.clientWidth")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_pages_of_experiments(driver, tmp_path, name):
+    experiment = load_experiment(name)
+    figures = summarise(experiment, rows_of(experiment))
+    write_report(tmp_path / "report.html", experiment_page(experiment, figures, command="again", facts=()))
+    for width in (1200, 375):
+        resize(driver, width)
+        driver.get((tmp_path / "report.html").as_uri())
+        assert driver.get_log("browser") == []
+        assert driver.execute_script(
+            "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
+    assert driver.find_elements("css selector", "table")
+    shown = driver.execute_script(
+        "return Array.from(document.querySelectorAll('svg.chart')).map(chart => chart.getBoundingClientRect())"
+        ".filter(box => box.width > 0 && box.height > 0).length"
+    )
+    assert shown > 0 or experiment.shown

@@ -203,7 +203,7 @@ def _scores(
 def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> None:
     values, counts = np.unique(y, return_counts=True)
     if counts.min() < folds:
-        rarest, count = values[counts.argmin()], counts.min()
+        rarest, count = values[counts.argmin()], int(counts.min())
         raise ValueError(
             f"Class {rarest.item()!r} has {count} row{'s' * (count != 1)}; {folds} are needed {purpose} in {folds} "
             "folds. Merge or remove it, or take fewer folds."
@@ -241,7 +241,7 @@ class _DivideByRange(_Unscaled):
 
     def transform(self, X: Any) -> Any:
         X = super().transform(X)
-        return X / X.dtype.type(self.by)
+        return (X / X.dtype.type(self.by)).astype(X.dtype, copy=False)  # CSR would become double
 
 
 def add_noise(X: Any, kind: str, seed: int) -> Any:

@@ -214,6 +214,7 @@ class Experiment:
             repeats=min(self.repeats, QUICK_FOLDS),
             runs=min(self.runs, QUICK_RUNS),
             tuning_rows=min(self.tuning_rows, QUICK_TUNING_ROWS),
+            tuning_folds=min(self.tuning_folds, QUICK_FOLDS),
             n_groups=min(self.n_groups, 200),
             n_components=min(self.n_components, 200),
             quick=True,

@@ -66,7 +66,7 @@ def feature_image(
         raise ValueError(f"features must be a matrix (rows x columns); got {matrix.ndim} dimension(s).")
     codes, names = _classes(y, matrix.shape[0])
     if sparsity is None:
-        sparsity = sparsity_ratio(matrix)
+        sparsity = sparsity_ratio(matrix) if all(matrix.shape) else 0.0
     shown: list[NDArray[np.int64]] = []
     boundaries: list[tuple[str, int, int]] = []
     start = 0

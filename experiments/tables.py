@@ -1,0 +1,69 @@
+"""The README's tables, from the CSVs in experiments/results.
+
+python experiments/tables.py            # prints them
+python experiments/tables.py --write    # puts them between the markers in README.md
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from vicinal.experiments import load_experiment, read_results, summarise
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+
+
+def table(name: str, metrics: tuple[str, ...]) -> str:
+    """Methods down, data sets across; the best figure of a column bold, the paper's own in brackets."""
+    experiment = load_experiment(name)
+    figures = summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv"))
+    place = {(figure.label, figure.data, figure.metric): figure for figure in figures}
+    data = list(dict.fromkeys(figure.data for figure in figures))
+    lines = [
+        "| | " + " | ".join(experiment.data_label(name) for name in data) + " |",
+        "|---|" + "--:|" * len(data),
+    ]
+    for label in dict.fromkeys(figure.label for figure in figures):
+        cells = [" / ".join(_shown(place.get((label, name, metric))) for metric in metrics) for name in data]
+        papers = [" / ".join(_paper(place.get((label, name, metric))) for metric in metrics) for name in data]
+        shown = [
+            cell if set(cell) - set("– /") == set() else f"{cell} ({paper})" if any(map(str.isdigit, paper)) else cell
+            for cell, paper in zip(cells, papers, strict=True)
+        ]
+        lines.append(f"| {label} | " + " | ".join("–" if set(cell) <= set("– /") else cell for cell in shown) + " |")
+    return "\n".join(lines)
+
+
+def _shown(figure) -> str:
+    if figure is None or not figure.n:
+        return "–"
+    text = f"{figure.mean:.4f}"
+    return f"**{text}**" if figure.best else text
+
+
+def _paper(figure) -> str:
+    return "–" if figure is None or figure.paper is None else f"{figure.paper:.4f}"
+
+
+TABLES = {
+    "table3": lambda: table("randlocal-table3", ("micro_f1", "macro_f1")),
+    "table5-6": lambda: table("randlocal-table5-6", ("accuracy", "nmi")),
+}
+
+
+def fill(text: str) -> str:
+    """The README with its tables made anew."""
+    for name, make in TABLES.items():
+        between = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
+        if not between.search(text):
+            raise ValueError(f"README.md has no place for the table {name}.")
+        text = between.sub(lambda match: match[1] + make() + match[2], text)  # noqa: B023
+    return text
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        README.write_text(fill(README.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        print("\n\n".join(make() for make in TABLES.values()))
