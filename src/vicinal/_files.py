@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-import skops.io
 from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.pipeline import Pipeline
@@ -257,12 +256,16 @@ def write_features(path: Path, features: sp.csr_matrix, y: NDArray | None, *, fo
 
 
 def save_model(path: Path, model: Any, *, force: bool) -> None:
+    import skops.io  # takes most of a second
+
     with replacing(path, force=force) as beside:
         skops.io.dump(model, beside)
 
 
 def load_model(path: Path) -> Any:
     """A model saved by `save_model`. Types that it should not contain are refused, never loaded."""
+    import skops.io
+
     if not path.exists():
         raise FileNotFoundError(f"There is no model file {path}.")
     try:
