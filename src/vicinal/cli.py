@@ -27,19 +27,31 @@ from ._terminal import Steps, comparison_table, data_table, experiment_table, fi
 from ._validation import check_count
 from ._writing import check_free
 from .experiments import (
+    Experiment,
     check_classes,
     check_table,
     compare_file,
     comparison,
     describe_columns,
     load_experiment,
+    load_rows,
     make_preparation,
     run,
+    scaler,
     summarise,
 )
 from .local import RandLocal
 from .local._anchors import watching
-from .report import comparison_page, comparison_verdict, experiment_page, quick_warning, verdict, write_report
+from .report import (
+    Section,
+    comparison_page,
+    comparison_verdict,
+    experiment_page,
+    picture_section,
+    quick_warning,
+    verdict,
+    write_report,
+)
 
 app = App(
     name="vicinal",
@@ -204,7 +216,9 @@ def reproduce(
                 stdout.print(sentence, markup=False)
         stdout.print(f"Every repeat: {path.resolve()}", markup=False, soft_wrap=True)
         if report is not None:
-            page = experiment_page(experiment, figures, command=_command(), facts=_facts(threads))
+            page = experiment_page(
+                experiment, figures, command=_command(), facts=_facts(threads), pictures=_first_pictures(experiment)
+            )
             write_report(report, page, force=force)
             stdout.print(f"The report: {report.resolve()}", markup=False, soft_wrap=True)
 
@@ -354,6 +368,15 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
         return tuple(int(part) for part in text.lower().split("x"))
     except ValueError:
         raise ValueError(f"--image-shape must be like 28x28 or 32x32x3; got {text!r}.") from None
+
+
+def _first_pictures(experiment: Experiment) -> Section:
+    """Pictures of the first data set's features."""
+    spec = experiment.data[0]
+    X, y = load_rows(spec.name)
+    rows = scaler(spec.scale, X).fit_transform(X)
+    names, codes = np.unique(y, return_inverse=True)
+    return picture_section(rows, codes, tuple(map(str, names)), place=experiment.data_label(spec.name))
 
 
 def _workers(jobs: int | None, cells: int) -> tuple[int, int]:

@@ -1,11 +1,12 @@
 """Does it pay, and do the published figures hold? Methods under one protocol, in declared experiments."""
 
 from ._compare import check_classes, compare, compare_file, comparison
+from ._evaluate import scaler
 from ._experiment import Cell, Experiment, experiment_names, load_experiment, read_experiment
 from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
 from ._results import read_results
-from ._runner import run
+from ._runner import load_rows, run
 from ._summary import Figure, summarise
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "experiment_names",
     "find_method",
     "load_experiment",
+    "load_rows",
     "make_preparation",
     "method_names",
     "read_experiment",
     "read_results",
     "run",
+    "scaler",
     "summarise",
 ]

@@ -255,7 +255,7 @@ def read_experiment(name: str, text: str) -> Experiment:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The experiment {name} is not valid TOML: {error}.") from error
-    _check_keys(name, "experiment", told, Experiment, without=("name", "quick"))
+    _check_keys(name, "an experiment", told, Experiment, without=("name", "quick"))
     if "of" in told:
         _check_view(name, told)
         view = replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
@@ -276,7 +276,7 @@ def read_experiment(name: str, text: str) -> Experiment:
 
 def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
     told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "data set", told, DataSpec)
+    _check_keys(name, "a data set", told, DataSpec)
     spec = DataSpec(**{key: _frozen(value) for key, value in told.items()})
     if spec.scale not in SCALES:
         raise ValueError(f"The experiment {name}: scale must be one of {', '.join(SCALES)}; got {spec.scale!r}.")
@@ -285,7 +285,7 @@ def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
 
 def _method_spec(name: str, entry: str | dict[str, Any]) -> MethodSpec:
     told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "method", told, MethodSpec)
+    _check_keys(name, "a method", told, MethodSpec)
     spec = MethodSpec(**{key: _frozen(value) for key, value in told.items()})
     find_method(spec.name)
     if spec.detector not in DETECTORS:
@@ -354,16 +354,16 @@ def _check_view(name: str, told: Mapping[str, Any]) -> None:
 def _check_keys(name: str, what: str, told: Any, kind: Any, without: tuple[str, ...] = ()) -> None:
     """Every key is a field, and every value of its type."""
     if not isinstance(told, dict):
-        raise ValueError(f"The experiment {name}: a {what} is a name or a table; got {told!r}.")
+        raise ValueError(f"The experiment {name}: {what} is a name or a table; got {told!r}.")
     known = {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
     for key, value in told.items():
         if key not in known:
-            raise ValueError(f"The experiment {name}: a {what} has no {key!r}; {suggest(key, known)}")
+            raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
         needed, words = TOML_TYPES[known[key]]
         if not isinstance(value, needed) or (isinstance(value, bool) and needed is not bool):
             raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
     if kind is not Experiment and "name" not in told:
-        raise ValueError(f"The experiment {name}: a {what} lacks its name.")
+        raise ValueError(f"The experiment {name}: {what} lacks its name.")
 
 
 def _frozen(value: Any) -> Any:

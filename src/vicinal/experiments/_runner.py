@@ -145,7 +145,7 @@ def run_cell(
 ) -> list[Row]:
     """The rows of one cell, computed here and now."""
     with threadpool_limits(threads):
-        outcome = _outcome(experiment, cell, threads, load or _load, prepare)
+        outcome = _outcome(experiment, cell, threads, load or load_rows, prepare)
     values = [(fold, metric, f"{value:.6f}") for fold, metric, value in outcome.values]
     shared = {
         "feature_seconds": f"{outcome.feature_seconds:.3f}",
@@ -220,8 +220,8 @@ def _outcome(
 
 
 @lru_cache(maxsize=1)
-def _load(name: str) -> tuple[Any, NDArray]:
-    """Numbers in single precision, as most files have them."""
+def load_rows(name: str) -> tuple[Any, NDArray]:
+    """A data set's labelled rows, in single precision."""
     bunch = datasets.load(name)
     labelled = bunch.y >= 0
     X, y = (bunch.X, bunch.y) if labelled.all() else (bunch.X[labelled], bunch.y[labelled])

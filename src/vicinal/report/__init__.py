@@ -18,7 +18,7 @@ from ._page import (
     Voronoi,
     VoronoiPanel,
 )
-from ._pictures import feature_image, voronoi_cells
+from ._pictures import feature_image, picture_section, voronoi_cells
 from ._render import render, write_report
 from ._scales import human_seconds
 
@@ -42,6 +42,7 @@ __all__ = [
     "experiment_page",
     "feature_image",
     "human_seconds",
+    "picture_section",
     "quick_warning",
     "render",
     "verdict",

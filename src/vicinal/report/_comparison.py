@@ -7,13 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..experiments import Experiment, Figure
-from ..local import RandLocal
 from ._experiment import figure_cell, is_ours, lines, protocol_facts, show, time_chart
 from ._page import Cell, Column, Page, Section, Table
-from ._pictures import feature_image, voronoi_cells
+from ._pictures import picture_section
 from ._scales import human_seconds
-
-MOST_PICTURE_ROWS = 2000
 
 
 def comparison_page(
@@ -67,7 +64,7 @@ def comparison_page(
         )
         text = "Groups are non-zeros per row: time and memory grow with them in proportion."
         sections.append(Section("How many groups?", text, (curve,)))
-    sections.append(_pictures(X, y, class_names, experiment))
+    sections.append(picture_section(X, y, class_names, seed=experiment.first_seed))
     return Page(
         title=experiment.title,
         subtitle=dict(facts).get("Data", ""),
@@ -131,15 +128,6 @@ def comparison_table(figures: list[Figure]) -> Table:
             cells = (Cell(show(figure), detail="; ".join(figure.notes)), *[Cell("–")] * 4)
         rows.append((Cell(figure.label), *cells))
     return Table("Accuracy and cost", columns, tuple(rows))
-
-
-def _pictures(X: Any, y: NDArray, class_names: tuple[str, ...], experiment: Experiment) -> Section:
-    X, y = X[:MOST_PICTURE_ROWS], y[:MOST_PICTURE_ROWS]
-    names = [class_names[code] for code in y]
-    model = RandLocal(min(50, experiment.n_groups), random_state=experiment.first_seed).fit(X)
-    image = feature_image(model.transform(X), names, title="RandLocal's first groups, rows sorted by class")
-    text = "A class that has columns of its own is easy for a linear model."
-    return Section("What the features look like", text, (image, voronoi_cells(X, names)))
 
 
 def _capital(text: str) -> str:

@@ -24,7 +24,12 @@ ZERO_ON_A_LOG_SCALE = 1e-6
 
 
 def experiment_page(
-    experiment: Experiment, figures: list[Figure], *, command: str, facts: tuple[tuple[str, str], ...]
+    experiment: Experiment,
+    figures: list[Figure],
+    *,
+    command: str,
+    facts: tuple[tuple[str, str], ...],
+    pictures: Section | None = None,
 ) -> Page:
     """The report of an experiment, from its summary.
 
@@ -37,6 +42,8 @@ def experiment_page(
         How to run it again.
     facts : tuple of (name, value)
         Machine, versions, date.
+    pictures : Section, default=None
+        What `picture_section` makes of one of the data sets.
     """
     metrics = list(dict.fromkeys(metric_family(figure) for figure in figures))
     sections = [_tables(experiment, figures, metrics)]
@@ -47,6 +54,8 @@ def experiment_page(
     elif not experiment.shown:
         sections.append(_beside_the_paper(experiment, figures, metrics[0]))
         sections.append(_against_time(experiment, figures, metrics[0]))
+    if pictures is not None:
+        sections.append(pictures)
     return Page(
         title=experiment.title,
         subtitle=experiment.source,

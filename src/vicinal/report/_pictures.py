@@ -12,10 +12,26 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from .._validation import Matrix, check_count
+from ..local import RandLocal
 from ..metrics import sparsity_ratio
-from ._page import FeatureImage, Voronoi, VoronoiPanel
+from ._page import FeatureImage, Section, Voronoi, VoronoiPanel
 
 MOST_ROWS = 5000
+PICTURE_ROWS = 2000
+PICTURE_GROUPS = 50
+
+
+def picture_section(X: Matrix, y: NDArray, class_names: tuple[str, ...], *, seed: int = 0, place: str = "") -> Section:
+    """What RandLocal makes of some rows: its coarsest groups as an image, and the cells of anchors in the plane."""
+    keep = np.sort(np.random.default_rng(seed).permutation(X.shape[0])[:PICTURE_ROWS])
+    X, names = X[keep], [class_names[code] for code in y[keep]]
+    model = RandLocal(PICTURE_GROUPS, random_state=seed)
+    features = model.fit_transform(X)
+    groups = np.argsort(np.diff(model.anchor_ptr_), kind="stable")
+    coarse_first = np.concatenate([np.arange(*model.anchor_ptr_[group : group + 2]) for group in groups])
+    image = feature_image(features[:, coarse_first], names, title="RandLocal's coarsest groups, rows sorted by class")
+    text = f"{place}{': a' if place else 'A'} class that has columns of its own is easy for a linear model."
+    return Section("What the features look like", text, (image, voronoi_cells(X, names)))
 
 
 def feature_image(
