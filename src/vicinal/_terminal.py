@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import shlex
+import sys
+import time
+
+import sklearn
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import datasets
+from . import __version__, datasets
 from .experiments import Cell, Experiment, Figure, experiment_names, load_experiment
 
 stderr = Console(stderr=True, highlight=False)
@@ -125,3 +133,20 @@ def data_table() -> Table:
         place = "yes" if path is not None else "can be fetched" if entry.fetchable else "no"
         table.add_row(entry.name, f"{entry.shape[0]:,} x {entry.shape[1]:,}", place, escape(entry.description))
     return table
+
+
+def chosen(text: str) -> str:
+    parts = json.loads(text)
+    return ", ".join(
+        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}" for name, value in parts.items()
+    )
+
+
+def command() -> str:
+    return shlex.join(["vicinal", *sys.argv[1:]])
+
+
+def facts(threads: int) -> tuple[tuple[str, str], ...]:
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {threads} thread(s) per method"
+    versions = f"vicinal {__version__}, scikit-learn {sklearn.__version__}, Python {platform.python_version()}"
+    return (("Machine", machine), ("Versions", versions), ("Date", time.strftime("%Y-%m-%d %H:%M")))

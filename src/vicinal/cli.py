@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -19,35 +16,41 @@ except ImportError as error:  # pragma: no cover
     sys.exit(f"vicinal's command line needs more packages ({error.name} is missing): pip install 'vicinal[cli]'")
 
 import numpy as np
-import sklearn
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from . import __version__, _files, datasets
-from ._terminal import Steps, comparison_table, data_table, experiment_table, figure_tables, stderr, stdout
+from ._terminal import (
+    Steps,
+    chosen,
+    command,
+    comparison_table,
+    data_table,
+    experiment_table,
+    facts,
+    figure_tables,
+    stderr,
+    stdout,
+)
 from ._validation import check_count
 from ._writing import check_free
 from .experiments import (
-    Experiment,
     check_classes,
     check_table,
     compare_file,
     comparison,
     describe_columns,
     load_experiment,
-    load_rows,
     make_preparation,
     run,
-    scaler,
     summarise,
 )
 from .local import RandLocal
 from .local._anchors import watching
 from .report import (
-    Section,
     comparison_page,
     comparison_verdict,
+    data_pictures,
     experiment_page,
-    picture_section,
     quick_warning,
     verdict,
     write_report,
@@ -72,7 +75,7 @@ Force = Annotated[bool, Parameter(negative=(), help="Overwrite files that exist.
 
 
 @app.command(name="compare")
-def compare_command(
+def comparecommand(
     file: Path,
     /,
     *,
@@ -145,8 +148,8 @@ def compare_command(
     stdout.print(f"Columns: {columns}, on the training part. {threads} thread{'s' * (threads > 1)} per method.")
     stdout.print("Chosen by cross-validation inside the training part, split by split:")
     for figure in methods_run:
-        chosen = " | ".join(_chosen(text) for text in figure.chosen)
-        stdout.print("; ".join([f"  {figure.label}: {chosen or 'nothing'}", *figure.notes]), markup=False)
+        parameters = " | ".join(chosen(text) for text in figure.chosen)
+        stdout.print("; ".join([f"  {figure.label}: {parameters or 'nothing'}", *figure.notes]), markup=False)
     if report is not None:
         page = comparison_page(
             experiment,
@@ -154,8 +157,8 @@ def compare_command(
             X=make_preparation(X).fit_transform(X),
             y=y,
             class_names=tuple(str(name) for name in np.unique(_as_text(table.y))),
-            command=_command(),
-            facts=(("Data", data), *_facts(threads)),
+            command=command(),
+            facts=(("Data", data), *facts(threads)),
         )
         write_report(report, page, force=force)
         stdout.print(f"The report: {report.resolve()}", markup=False, soft_wrap=True)
@@ -206,8 +209,12 @@ def reproduce(
             stderr.print(quick_warning(experiment) or "", markup=False, style="yellow")
         cells = experiment.cells()
         workers, threads = _workers(jobs, len(cells))
-        with Steps(total=len(cells)) as progress:
-            rows = run(experiment, path, fresh=fresh, jobs=workers, callback=progress.cell)
+        try:
+            with Steps(total=len(cells)) as progress:
+                rows = run(experiment, path, fresh=fresh, jobs=workers, callback=progress.cell)
+        except KeyboardInterrupt:
+            stderr.print(f"Finished parts are in {path}; the same command goes on from there.", markup=False)
+            raise
         figures = summarise(experiment, rows)
         for table in figure_tables(experiment, figures):
             stdout.print(table)
@@ -217,7 +224,7 @@ def reproduce(
         stdout.print(f"Every repeat: {path.resolve()}", markup=False, soft_wrap=True)
         if report is not None:
             page = experiment_page(
-                experiment, figures, command=_command(), facts=_facts(threads), pictures=_first_pictures(experiment)
+                experiment, figures, command=command(), facts=facts(threads), pictures=data_pictures(experiment)
             )
             write_report(report, page, force=force)
             stdout.print(f"The report: {report.resolve()}", markup=False, soft_wrap=True)
@@ -370,37 +377,11 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
         raise ValueError(f"--image-shape must be like 28x28 or 32x32x3; got {text!r}.") from None
 
 
-def _first_pictures(experiment: Experiment) -> Section:
-    """Pictures of the first data set's features."""
-    spec = experiment.data[0]
-    X, y = load_rows(spec.name)
-    rows = scaler(spec.scale, X).fit_transform(X)
-    names, codes = np.unique(y, return_inverse=True)
-    return picture_section(rows, codes, tuple(map(str, names)), place=experiment.data_label(spec.name))
-
-
 def _workers(jobs: int | None, cells: int) -> tuple[int, int]:
     """Methods at a time, and threads of each."""
     cores = os.cpu_count() or 1
     workers = min(cores if jobs is None or jobs < 0 else jobs, max(1, cells))
     return workers, max(1, cores // workers)
-
-
-def _chosen(text: str) -> str:
-    parts = json.loads(text)
-    return ", ".join(
-        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}" for name, value in parts.items()
-    )
-
-
-def _command() -> str:
-    return shlex.join(["vicinal", *sys.argv[1:]])
-
-
-def _facts(threads: int) -> tuple[tuple[str, str], ...]:
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {threads} thread(s) per method"
-    versions = f"vicinal {__version__}, scikit-learn {sklearn.__version__}, Python {platform.python_version()}"
-    return (("Machine", machine), ("Versions", versions), ("Date", time.strftime("%Y-%m-%d %H:%M")))
 
 
 def _as_text(y: Any) -> Any:

@@ -1,7 +1,7 @@
 """A report as one HTML file: plain records in, a page that needs no network out."""
 
 from ._comparison import comparison_page, comparison_verdict
-from ._experiment import experiment_page, quick_warning, verdict
+from ._experiment import data_pictures, experiment_page, quick_warning, verdict
 from ._page import (
     Cell,
     Column,
@@ -18,7 +18,7 @@ from ._page import (
     Voronoi,
     VoronoiPanel,
 )
-from ._pictures import feature_image, picture_section, voronoi_cells
+from ._pictures import feature_image, voronoi_cells
 from ._render import render, write_report
 from ._scales import human_seconds
 
@@ -39,10 +39,10 @@ __all__ = [
     "VoronoiPanel",
     "comparison_page",
     "comparison_verdict",
+    "data_pictures",
     "experiment_page",
     "feature_image",
     "human_seconds",
-    "picture_section",
     "quick_warning",
     "render",
     "verdict",

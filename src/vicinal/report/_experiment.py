@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from ..experiments import Experiment, Figure
+import numpy as np
+
+from ..experiments import Experiment, Figure, load_rows, scaler
 from ._page import Cell, Column, DotRow, Dots, Lines, Page, Point, Scatter, Section, Series, Table
+from ._pictures import picture_section
 from ._scales import human_seconds
 
 OURS = "randlocal"
@@ -66,6 +69,15 @@ def experiment_page(
         facts=(*protocol_facts(experiment), *facts),
         notes=experiment.remarks,
     )
+
+
+def data_pictures(experiment: Experiment) -> Section:
+    """What RandLocal makes of the first data set."""
+    spec = experiment.data[0]
+    X, y = load_rows(spec.name)
+    names, codes = np.unique(y, return_inverse=True)
+    rows = scaler(spec.scale, X).fit_transform(X)
+    return picture_section(rows, codes, tuple(map(str, names)), place=experiment.data_label(spec.name))
 
 
 def quick_warning(experiment: Experiment) -> str | None:
