@@ -184,7 +184,9 @@ def _outcome(
     method = method.fixing({**spec.parameters, **varied}, spec.model)
     X, y = load(cell.data)
     if data.rows is not None and len(y) > data.rows:
-        keep = stratified_sample(y, data.rows, cell.seed, at_least=max(experiment.folds, 2 * experiment.tuning_folds))
+        keep = stratified_sample(
+            y, data.rows, experiment.first_seed, at_least=max(experiment.folds, 2 * experiment.tuning_folds)
+        )
         X, y = X[keep], y[keep]
     preparation = prepare or partial(scaler, data.scale)
     if noise != "none":

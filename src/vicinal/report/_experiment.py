@@ -92,7 +92,10 @@ def quick_warning(experiment: Experiment) -> str | None:
 
 def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
     if experiment.task == "clustering":
-        return (("Protocol", f"k-means {experiment.runs} times on features of all rows"),)
+        return (
+            ("Protocol", f"k-means {experiment.runs} times on features of all rows"),
+            ("Intervals and tests", "95 %, over the starts of k-means; the features were drawn once"),
+        )
     if experiment.task == "outliers":
         return (("Protocol", f"distance to the k-th neighbour; up to {experiment.repeats} draws"),)
     return (
