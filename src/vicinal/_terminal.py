@@ -131,7 +131,8 @@ def data_table() -> Table:
     for entry in datasets.catalog():
         path = datasets.path_of(entry.name)
         place = "yes" if path is not None else "can be fetched" if entry.fetchable else "no"
-        table.add_row(entry.name, f"{entry.shape[0]:,} x {entry.shape[1]:,}", place, escape(entry.description))
+        about = entry.description + (f" Stands in for {entry.stand_in_for}." if entry.stand_in_for else "")
+        table.add_row(entry.name, f"{entry.shape[0]:,} x {entry.shape[1]:,}", place, escape(about))
     return table
 
 

@@ -1,7 +1,9 @@
 """Data sets from their public sources, which a server on this machine stands in for."""
 
+import bz2
 import gzip
 import hashlib
+import io
 import os
 import re
 import signal
@@ -13,7 +15,7 @@ import time
 import numpy as np
 import pytest
 from openml_stand_in import OpenMLStandIn, openml_addresses
-from sklearn.datasets import _covtype, _kddcup99, _openml
+from sklearn.datasets import _covtype, _kddcup99, _openml, dump_svmlight_file
 
 from vicinal.datasets import _fetch as fetching
 from vicinal.datasets import fetch, load, path_of
@@ -357,3 +359,39 @@ def test_covtype(openml, known, monkeypatch):
     assert data.X[:, :2].tolist() == [[2596, 1], [2590, -6]]
     assert data.y.tolist() == [5, 2]
     assert data.feature_names[0] == "Elevation"
+
+
+def put_ijcnn1(server, parts):
+    for name, (X, y) in zip(("ijcnn1.bz2", "ijcnn1.t.bz2"), parts, strict=True):
+        text = io.BytesIO()
+        dump_svmlight_file(X, np.where(y == 1, 1, -1), text, zero_based=False)
+        server.put(f"/binary/{name}", bz2.compress(text.getvalue()))
+
+
+def test_ijcnn1_comes_in_two_files(openml, cache, known, monkeypatch):
+    monkeypatch.setattr(fetching, "LIBSVM", openml.url)
+    X, y = np.array([[0.5, 0.0], [0.0, 2.0], [1.5, 3.0]], dtype=np.float32), np.array([0, 1, 1])
+    content = fetching.content_hash({"X": X, "y": y})
+    known(name="ijcnn1", openml=None, fetcher="ijcnn1", content=content, **SMALL)
+    put_ijcnn1(openml, [(X[:2], y[:2]), (X[2:], y[2:])])
+    data = load("ijcnn1")
+    np.testing.assert_array_equal(data.X, X)
+    assert data.y.tolist() == [0, 1, 1]
+    assert data.split.tolist() == [0, 0, 1]
+    put_ijcnn1(openml, [(X[:2] + 1, y[:2]), (X[2:], y[2:])])
+    with pytest.raises(
+        ValueError, match="ijcnn1 from the LIBSVM data page was refused, and nothing stored: its values"
+    ):
+        fetch("ijcnn1", force=True)
+    assert left_in(cache) == ["ijcnn1.npz", "ijcnn1.npz.sha256"]
+
+
+def test_ijcnn1_is_the_file_that_experiments_use(openml, folder, real_folder, monkeypatch):
+    monkeypatch.setenv("VICINAL_DATA", real_folder)
+    real = load("ijcnn1")
+    monkeypatch.setenv("VICINAL_DATA", str(folder))
+    monkeypatch.setattr(fetching, "LIBSVM", openml.url)
+    put_ijcnn1(openml, [(real.X[real.split == part], real.y[real.split == part]) for part in (0, 1)])
+    fetched = load("ijcnn1")
+    np.testing.assert_array_equal(fetched.X, real.X)
+    np.testing.assert_array_equal(fetched.y, real.y)

@@ -36,6 +36,8 @@ class Dataset:
         Number of the data set at OpenML, where it can be fetched from there.
     fetcher : str or None
         Another way to fetch it.
+    content : str or None
+        Checksum of X and y, where the source is known to give exactly those of the file.
     dtype, train_rows, inlier, drop
         How what is fetched takes its final form: number type of X; how many first rows are the training part; which
         label is no outlier; which columns are left out.
@@ -55,6 +57,7 @@ class Dataset:
     stand_in_for: str | None = None
     openml: int | None = None
     fetcher: str | None = None
+    content: str | None = None
     dtype: str = "float32"
     train_rows: int | None = None
     inlier: int | None = None

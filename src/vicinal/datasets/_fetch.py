@@ -8,7 +8,10 @@ values NaN. X has the number type that the catalogue states. Splits are kept whe
 
 from __future__ import annotations
 
+import bz2
+import hashlib
 import http.client
+import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,11 +19,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.datasets import fetch_covtype, fetch_kddcup99, fetch_openml
+from sklearn.datasets import fetch_covtype, fetch_kddcup99, fetch_openml, load_svmlight_files
 from sklearn.utils import Bunch
 
 from .._validation import Matrix
@@ -28,12 +32,17 @@ from ._catalog import Dataset
 
 Arrays = dict[str, NDArray]
 
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
+TIMEOUT = 60.0
+
 
 class Unreachable(OSError):
     """The source did not answer."""
 
 
 def source_of(entry: Dataset) -> str:
+    if entry.fetcher == "ijcnn1":
+        return "the LIBSVM data page"
     return f"OpenML (data set {entry.openml})" if entry.openml else "the source that scikit-learn fetches from"
 
 
@@ -171,9 +180,22 @@ def sa_rows(is_normal: NDArray) -> NDArray:
     return np.concatenate([np.flatnonzero(is_normal), attacks[drawn]])
 
 
+def _from_libsvm_ijcnn1(entry: Dataset, work: Path) -> Arrays:
+    """The training part, then the test part."""
+    parts = []
+    for name in ("ijcnn1.bz2", "ijcnn1.t.bz2"):
+        with urlopen(f"{LIBSVM}/binary/{name}", timeout=TIMEOUT) as answer:
+            parts.append(io.BytesIO(bz2.decompress(answer.read())))
+    X, y, X_test, y_test = load_svmlight_files(parts, n_features=entry.shape[1])
+    split = np.repeat([0, 1], [len(y), len(y_test)]).astype(np.uint8)
+    labels = (np.concatenate([y, y_test]) > 0).astype(np.int64)
+    return {"X": _as_type(sp.vstack([X, X_test]).toarray(), entry), "y": labels, "split": split}
+
+
 _SOURCES: dict[str, Callable[[Dataset, Path], Arrays]] = {
     "openml": _from_openml,
     "covtype": _from_covtype,
+    "ijcnn1": _from_libsvm_ijcnn1,
     "kdd99_10pct": _from_kdd99,
     "kdd99_sa": _from_kdd99_sa,
 }
@@ -185,7 +207,15 @@ def _check(entry: Dataset, arrays: Arrays) -> None:
     _compare(entry, "rows and columns", found, entry.shape)
     if entry.nonzeros is not None:
         _compare(entry, "non-zeros", len(arrays["data"]), entry.nonzeros)
+    if entry.content is not None:
+        _compare(entry, "values", content_hash(arrays), entry.content)
     _compare(entry, "rows per class", dict(zip(labels.tolist(), counts.tolist(), strict=True)), entry.class_counts)
+
+
+def content_hash(arrays: Arrays) -> str:
+    """A checksum of X and y themselves, whatever file they come from."""
+    parts = (np.ascontiguousarray(arrays["X"]), arrays["y"].astype("<i8"))
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def _compare(entry: Dataset, what: str, found: Any, expected: Any) -> None:
