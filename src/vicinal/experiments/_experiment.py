@@ -52,7 +52,8 @@ class DataSpec:
 class MethodSpec:
     """A method with parameters fixed; `vary` makes one setting of each value.
 
-    `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `unit_rows` scales features
+    `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `tuning_rows`
+    what its parameters are chosen on there, `unit_rows` scales features
     before k-means or neighbours, `repeats` is less than the experiment's where a method draws little or
     nothing, and `skip` names data sets that it is not run on.
     """
@@ -65,6 +66,7 @@ class MethodSpec:
     vary: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     rows: int | None = None
     data_rows: Mapping[str, int] = field(default_factory=dict)
+    tuning_rows: Mapping[str, int] = field(default_factory=dict)
     unit_rows: bool = False
     detector: str = "distance"
     repeats: int | None = None
@@ -199,7 +201,12 @@ class Experiment:
             ],
             "use": [method.unit_rows, method.detector],
             "task": [self.task, self.metrics, self.folds, self.runs, self.neighbors],
-            "tuning": [self.tuning_rows, self.tuning_folds, self.n_groups, self.n_components],
+            "tuning": [
+                method.tuning_rows.get(data.name, self.tuning_rows),
+                self.tuning_folds,
+                self.n_groups,
+                self.n_components,
+            ],
             "quick": self.quick,
         }
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:8]
@@ -207,9 +214,11 @@ class Experiment:
     def quickened(self) -> Experiment:
         """The same experiment on few rows, folds and runs."""
         data = tuple(replace(spec, rows=min(spec.rows or QUICK_ROWS, QUICK_ROWS), folds=None) for spec in self.data)
+        methods = tuple(replace(spec, tuning_rows={}) for spec in self.methods)
         return replace(
             self,
             data=data,
+            methods=methods,
             folds=min(self.folds, QUICK_FOLDS),
             repeats=min(self.repeats, QUICK_FOLDS),
             runs=min(self.runs, QUICK_RUNS),
@@ -337,6 +346,7 @@ def _check_names(experiment: Experiment) -> None:
                 f"methods; {suggest(method, methods)}"
             )
     told = [*experiment.paper.values(), *(spec.data_rows for spec in experiment.methods)]
+    told += [spec.tuning_rows for spec in experiment.methods]
     for name in itertools.chain(*told, *(spec.skip for spec in experiment.methods)):
         if name not in data:
             raise ValueError(

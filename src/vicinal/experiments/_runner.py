@@ -207,7 +207,7 @@ def _outcome(
         preparation=preparation,
         folds=experiment.folds,
         fold=cell.fold,
-        tuning_rows=experiment.tuning_rows,
+        tuning_rows=spec.tuning_rows.get(cell.data, experiment.tuning_rows),
         tuning_folds=experiment.tuning_folds,
         most_rows=min(caps) if caps else None,
         metrics=experiment.metrics,
