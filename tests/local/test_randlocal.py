@@ -1,11 +1,13 @@
 """RandLocal: the paper's algorithms, what scikit-learn users rely on, and every degenerate case that is documented."""
 
+import os
 import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 
+import joblib
 import numpy as np
 import oracle
 import pandas as pd
@@ -21,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from vicinal import RandLocal
+from vicinal.local._anchors import n_threads
 
 DIGITS = load_digits().data
 SETTINGS = [
@@ -509,3 +512,10 @@ def test_a_memory_mapped_array_is_read_in_blocks(tmp_path):
         source = textwrap.dedent(code).format(dtype=dtype, width=width)
         command = [sys.executable, "-c", source, tmp_path / "x.npy"]
         assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) < 100e6
+
+
+def test_threads_by_number():
+    cores = os.cpu_count()
+    assert [n_threads(1), n_threads(3), n_threads(-1), n_threads(-cores - 5)] == [1, 3, joblib.cpu_count(), 1]
+    with pytest.raises(ValueError, match="n_jobs must be a number of threads"):
+        n_threads(0)

@@ -177,9 +177,14 @@ def kernel_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """None is all cores, as in scikit-learn's compiled loops, or what OMP_NUM_THREADS (which joblib sets) allows."""
+    """None is all cores, as in scikit-learn's compiled loops, or what OMP_NUM_THREADS (which joblib sets) allows.
+
+    Threads, unlike joblib's workers, may run in any process, so that joblib is not asked how many it would start.
+    """
     if n_jobs is not None:
-        return joblib.effective_n_jobs(n_jobs)
+        if n_jobs == 0:
+            raise ValueError("n_jobs must be a number of threads, or -1 for all cores; got 0.")
+        return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(joblib.cpu_count(), int(limit)) if limit.isdigit() and int(limit) > 0 else joblib.cpu_count()
 
