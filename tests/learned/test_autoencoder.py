@@ -2,6 +2,7 @@
 
 import _thread
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -184,7 +185,15 @@ def test_one_column_and_one_row():
     assert DenoisingAutoencoder(n_epochs=2, corruption="gaussian").fit_transform(DIGITS[:1]).shape == (1, 32)
 
 
-def test_ctrl_c_ends_the_training():
+@pytest.fixture
+def listening():
+    """A shell that starts the tests in the background has them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_the_training(listening):
     model = DenoisingAutoencoder(n_epochs=100_000, random_state=0)
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()

@@ -458,6 +458,7 @@ def test_interruption_by_the_keyboard():
     code = """
         import numpy as np, signal, threading, os, time
         from vicinal import RandLocal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         X = np.random.default_rng(0).standard_normal((200_000, 100)).astype(np.float32)
         model = RandLocal(400, random_state=0).fit(X[:2000])
         print("ready", flush=True)
