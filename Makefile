@@ -13,7 +13,7 @@ help:
 
 demo: $(VENV)/installed-cli
 	@$(BIN)/python examples/write_digits.py build/demo/digits.csv
-	$(BIN)/vicinal compare build/demo/digits.csv --target digit --groups 200 --components 200 --splits 4 --report build/demo/report.html --force
+	$(BIN)/vicinal compare build/demo/digits.csv --target digit --groups 200 --components 200 --splits 3 --report build/demo/report.html --force
 
 test: $(VENV)/installed-test
 	$(BIN)/ruff check .
