@@ -53,3 +53,71 @@ def randlocal(model, X, training):
     if model.norm == "l2":
         out /= np.linalg.norm(out, axis=1, keepdims=True)
     return out
+
+
+def mean_minus_distance(D, n_nearest, regularization):
+    """Eq. 6 for all distances of one iteration: the nearest landmarks' values, all else 0."""
+    mean = D.mean(1, keepdims=True)
+    values = np.maximum(mean - D, regularization * np.where(mean > 0, mean, 1))
+    index, _ = nearest(D, n_nearest)
+    kept = np.zeros(D.shape, bool)
+    np.put_along_axis(kept, index, True, 1)
+    return np.where(kept, values, 0)
+
+
+def rulls(model, X, training, basis=None):
+    """Alg. 1 and 2 of RULLS with the landmarks that `model` drew from `training`, as a dense matrix."""
+    X, training = (np.asarray(part, np.float64) for part in (X, training))
+    D = np.column_stack([_in_own_subspace(model, X, training, sample, basis) for sample in model.landmark_samples_])
+    blocks = []
+    for t in range(model.n_iterations):
+        drawn = model.landmark_rows_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]
+        blocks.append(mean_minus_distance(D[:, drawn], model.n_nearest_, model.regularization))
+    return np.hstack(blocks)
+
+
+def _in_own_subspace(model, X, training, sample, basis):
+    landmark = training[sample]
+    from_landmark = distances(landmark[None], training, model.metric)[0]
+    near = np.argsort(from_landmark, kind="stable")[: model.n_neighborhood]
+    if model.radius is not None and (from_landmark[near] <= model.radius).sum() >= 3:
+        near = near[from_landmark[near] <= model.radius]
+    neighborhood = training[near]
+    if model.normalize:
+        center, scale = neighborhood.mean(0), neighborhood.std(0)
+        scale[scale == 0] = 1
+        neighborhood, X, landmark = ((part - center) / scale for part in (neighborhood, X, landmark))
+    if basis is None:
+        variances, axes = np.linalg.eigh(np.cov(neighborhood.T, bias=True))
+        variances, axes = np.maximum(variances[::-1], 0), axes[:, ::-1]
+        share = np.cumsum(variances) / variances.sum()
+        axes = axes[:, : np.searchsorted(share, model.variance - 1e-12) + 1]
+    else:
+        axes = basis(neighborhood)
+    return distances((landmark @ axes)[None], X @ axes, model.metric)[0]
+
+
+def sampled_landmarks(model, X, training):
+    """Alg. 5 and 6."""
+    X, training = (np.asarray(part, np.float64) for part in (X, training))
+    blocks = []
+    count = len(model.feature_indices_) // model.n_iterations
+    for t in range(model.n_iterations):
+        columns = model.feature_indices_[t * count : (t + 1) * count]
+        drawn = model.landmark_samples_[model.landmark_rows_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]]
+        D = distances(X[:, columns], training[np.ix_(drawn, columns)], model.metric)
+        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization))
+    return np.hstack(blocks)
+
+
+def projected_landmarks(model, X, training):
+    """Alg. 3 and 4."""
+    X, training = (np.asarray(part, np.float64) for part in (X, training))
+    blocks = []
+    count = len(model.directions_) // model.n_iterations
+    for t in range(model.n_iterations):
+        R = model.directions_[t * count : (t + 1) * count].T.astype(np.float64)
+        drawn = model.landmark_samples_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]
+        D = distances(X @ R, training[drawn] @ R, model.metric)
+        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization))
+    return np.hstack(blocks)

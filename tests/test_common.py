@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from vicinal import RandLocal, SpectralFeatures
+from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
 from vicinal.expand import RBFMap
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 
@@ -12,6 +12,14 @@ from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
         RandLocal(n_groups=7),
         RandLocal(n_groups=5, n_neighbors=3, norm="l2", metric="manhattan"),
         RandLocal(n_groups=5, subspace="correlated", metric="cosine", exclude_self=False),
+        RULLS(4, n_neighborhood=5, n_nearest=2),
+        RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),
+        RULLS(3, n_neighborhood=5, n_nearest=2, normalize=True, metric="cosine"),
+        ProjectedLandmarks(4, n_nearest=2),
+        ProjectedLandmarks(3, n_components=1.0, n_nearest=1, metric="manhattan"),
+        SampledLandmarks(4, n_nearest=2),
+        SampledLandmarks(3, n_columns=1, n_nearest=1, metric="cosine"),
+        RobustPCA(),
         RBFMap(),
         RBFMap(gamma=0.5, n_components=3),
         DenoisingAutoencoder(n_epochs=2),

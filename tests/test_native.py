@@ -206,3 +206,57 @@ def test_environment_variable_forces_an_instruction_set(isa):
         assert "VICINAL_ISA=mmx is not one of this machine's instruction sets" in run.stderr
     else:
         assert run.stdout.strip() == isa
+
+
+@each_instruction_set
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("metric", METRICS)
+def test_subspaces_of_landmarks(isa, dtype, metric):
+    """By directions and by products with neighbours, subspaces of 0, 1, 13 and 25 dimensions, 1 to 70 rows."""
+    rng = np.random.default_rng(0)
+    table, k, dimensions = rng.standard_normal((60, 33)).astype(dtype), 26, [0, 1, 13, 25, 12, 24]
+    neighbors = np.array([rng.permutation(60)[:k] for _ in dimensions], np.int32)
+    weights = [rng.standard_normal((k, q)) for q in dimensions]
+    directions = [weight.T @ table[near] for weight, near in zip(weights, neighbors, strict=True)]
+    own = [rng.standard_normal(q) for q in dimensions]
+    ptr, drawn_ptr = np.cumsum([0, *dimensions]), np.array([0, 4, 10])
+    drawn = np.array([3, 1, 0, 2, 5, 4, 3, 2, 1, 0], np.int32)
+    told = ptr, np.concatenate(own), drawn_ptr, drawn
+    coefficients = np.concatenate([weight.ravel() for weight in weights]).astype(dtype)[None]
+    both = (
+        _native.LandmarkSubspaces(np.vstack(directions).astype(dtype), *told, metric=METRICS.index(metric)),
+        _native.LandmarkSubspaces(table, *told, neighbors, coefficients, metric=METRICS.index(metric)),
+    )
+    for n_rows in (1, 31, 70):
+        x = rng.standard_normal((n_rows, 33)).astype(dtype)
+        D = np.column_stack(
+            [
+                oracle.distances(at[None], x @ along.T, metric)[0] if len(at) else np.full(n_rows, metric == "cosine")
+                for at, along in zip(own, directions, strict=True)
+            ]
+        )
+        expected = np.hstack([oracle.mean_minus_distance(D[:, part], 3, 0.1) for part in (drawn[:4], drawn[4:])])
+        for subspaces in both:
+            columns, values = np.empty((n_rows, 6), np.int32), np.empty((n_rows, 6), dtype)
+            _native.nearest_in_subspaces(x, subspaces, columns, values, epsilon=0.1, n_nearest=3, isa=isa)
+            found = np.zeros(expected.shape)
+            np.put_along_axis(found, columns, values, 1)
+            np.testing.assert_allclose(found, expected, rtol=2e-4 if dtype == np.float32 else 1e-10, atol=1e-6)
+
+
+@each_instruction_set
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_projection(isa, dtype):
+    rng = np.random.default_rng(0)
+    x, directions = rng.standard_normal((45, 19)).astype(dtype), rng.standard_normal((14, 19)).astype(dtype)
+    center = rng.standard_normal(19)
+    for rows, moved in [(x, center), (x, None), ((*_csr(x), 19), None)]:
+        out = np.empty((45, 14), dtype)
+        _native.project(rows, directions, out, moved, 0.5, 2, isa)
+        expected = 0.5 * (x - (0 if moved is None else center)) @ directions.T
+        np.testing.assert_allclose(out, expected, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-5)
+
+
+def _csr(x):
+    matrix = sp.csr_matrix(x)
+    return matrix.data, matrix.indices, matrix.indptr

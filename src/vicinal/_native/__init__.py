@@ -1,26 +1,32 @@
-"""The compiled part: nearest anchors of many rows in many groups. Knows arrays only.
+"""The compiled part: nearest anchors of many rows, in groups or in subspaces of their own. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
 
 from ._core import (
     AnchorGroups,
+    LandmarkSubspaces,
     available_instruction_sets,
     drop_missing,
     fingerprints,
     finish,
     instruction_set,
     nearest,
+    nearest_in_subspaces,
+    project,
     sum_distances,
 )
 
 __all__ = [
     "AnchorGroups",
+    "LandmarkSubspaces",
     "available_instruction_sets",
     "drop_missing",
     "fingerprints",
     "finish",
     "instruction_set",
     "nearest",
+    "nearest_in_subspaces",
+    "project",
     "sum_distances",
 ]

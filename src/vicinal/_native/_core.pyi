@@ -21,6 +21,22 @@ class AnchorGroups:
         scale: float = 1.0,
         metric: int = 0,
         fingerprints: NDArray[np.uint64] | None = None,
+        directions: NDArray[np.floating] | None = None,
+    ) -> None: ...
+
+class LandmarkSubspaces:
+    def __init__(
+        self,
+        table: Matrix,
+        direction_ptr: NDArray[np.int64],
+        own: NDArray[np.float64],
+        drawn_ptr: NDArray[np.int64],
+        drawn: NDArray[np.int32],
+        neighbors: NDArray[np.int32] | None = None,
+        coefficients: NDArray[np.floating] | None = None,
+        center: NDArray[np.float64] | None = None,
+        scale: float = 1.0,
+        metric: int = 0,
     ) -> None: ...
 
 def nearest(
@@ -35,8 +51,29 @@ def nearest(
     n_threads: int = 1,
     callback: Callable[[float], object] | None = None,
     use_index: bool = True,
+    row_means: bool = False,
     isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
+def nearest_in_subspaces(
+    x: Matrix,
+    subspaces: LandmarkSubspaces,
+    columns: NDArray[np.integer],
+    values: NDArray[np.floating],
+    epsilon: float = 0.0,
+    n_nearest: int = 1,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
+def project(
+    x: Matrix,
+    directions: NDArray[np.floating],
+    out: NDArray[np.floating],
+    center: NDArray[np.float64] | None = None,
+    scale: float = 1.0,
+    n_threads: int = 1,
+    isa: str = "",
+) -> None: ...
 def sum_distances(
     x: Matrix,
     groups: AnchorGroups,

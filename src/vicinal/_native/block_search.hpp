@@ -25,6 +25,11 @@ public:
     double sum = 0;
     std::int64_t n_summed = 0;
 
+    // Over the anchors that the row has a distance to; known after a scan with sums.
+    Real row_mean(int row) const {
+        return static_cast<Real>(row_counts_[row] ? row_sums_[row] / static_cast<double>(row_counts_[row]) : 0.0);
+    }
+
     BlockSearch(const Kernels<Real>& kernels, Metric metric, int k)
         : distances(k * ROWS), index(k * ROWS), kernels_(kernels), metric_(metric), k_(k) {}
 
@@ -109,6 +114,8 @@ private:
     Metric metric_;
     int k_;
     std::vector<Real> scores_;
+    double row_sums_[ROWS] = {};
+    int row_counts_[ROWS] = {};
     alignas(64) Real size_[ROWS] = {}, offset_[ROWS] = {}, next_[ROWS], limit_[ROWS];
 
     Form measure_rows(const PackedGroup<Real>& group, const Real* x) {
@@ -134,24 +141,25 @@ private:
     }
 
     void add_up(const PackedGroup<Real>& group, const Real* x, Form form, int n_rows, std::uint32_t incomplete) {
-        double sums[ROWS];
-        kernels_.sum_distances(scores_.data(), group.r, form, offset_, sums);
+        kernels_.sum_distances(scores_.data(), group.r, form, offset_, row_sums_);
         for (int row = 0; row < n_rows; ++row) {
+            double& total = row_sums_[row];
+            row_counts_[row] = group.r;
             if (incomplete >> row & 1) {
+                total = 0;
+                row_counts_[row] = 0;
                 for (int a = 0; a < group.r; ++a) {
                     Real d = scores_[a * ROWS + row];
                     if (d - d != 0) continue;
-                    sum += d;
-                    ++n_summed;
+                    total += d;
+                    ++row_counts_[row];
                 }
-                continue;
+            } else if (!(total < std::numeric_limits<double>::infinity())) {  // so far off that its scores overflow
+                total = 0;
+                for (int a = 0; a < group.r; ++a) total += group.exact_distance(x + row, a, metric_);
             }
-            if (!(sums[row] < std::numeric_limits<double>::infinity())) {  // a row so far off that its scores overflow
-                sums[row] = 0;
-                for (int a = 0; a < group.r; ++a) sums[row] += group.exact_distance(x + row, a, metric_);
-            }
-            sum += sums[row];
-            n_summed += group.r;
+            sum += total;
+            n_summed += row_counts_[row];
         }
     }
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <memory>
-#include <new>
 
 #include "block_search.hpp"
+#include "tiles.hpp"
 
 namespace vicinal {
 namespace {
@@ -60,32 +60,6 @@ private:
     std::vector<Key> keys_;
 };
 
-template <class Real, class Column>
-void apply_rule_to_rows(std::int64_t n_rows, int n_groups, int k, const ValueRule& rule, const Column* columns,
-                        Real* values) {
-    for (std::int64_t i = 0; i < n_rows; ++i) {
-        Real* row = values + i * n_groups * k;
-        const Column* column = columns + i * n_groups * k;
-        for (int t = 0; t < n_groups; ++t) {
-            Real mean = static_cast<Real>(rule.mean_distances[t]);
-            Real least = static_cast<Real>(rule.epsilon) * (mean > 0 ? mean : Real(1));  // a constant subspace
-            for (int e = t * k; e < (t + 1) * k; ++e) {
-                row[e] = column[e] < 0 ? Real(0) : std::max(mean - row[e], least);
-            }
-        }
-        if (!rule.unit_rows) continue;
-        double squares = 0;
-        for (int e = 0; e < n_groups * k; ++e) squares += static_cast<double>(row[e]) * row[e];
-        Real shrink = static_cast<Real>(squares > 0 ? 1 / std::sqrt(squares) : 1);
-        for (int e = 0; e < n_groups * k; ++e) row[e] *= shrink;
-    }
-}
-
-template <class Real>
-struct AlignedDelete {
-    void operator()(Real* p) const { ::operator delete[](p, std::align_val_t(64)); }
-};
-
 // One thread's work: a chunk of rows against all groups.
 template <class Real, class Column>
 class Worker {
@@ -95,8 +69,8 @@ public:
            const Options& options, const Chunks& chunks, const OwnAnchors& own,
            const std::vector<AnchorIndex<Real>>& indexes, Column* columns, Real* values, double* chunk_sums,
            std::atomic<std::int64_t>* n_summed, std::atomic<std::int64_t>& n_missing)
-        : x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks), own_(own), indexes_(indexes),
-          columns_(columns), values_(values), chunk_sums_(chunk_sums), n_summed_(n_summed), n_missing_(n_missing),
+        : kernels_(kernels), x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks), own_(own), indexes_(indexes),
+          output_{columns, values, groups.n_groups, options.n_neighbors}, chunk_sums_(chunk_sums), n_summed_(n_summed), n_missing_(n_missing),
           search_(kernels, groups.metric, options.n_neighbors),
           blocks_((chunks.rows_each + ROWS - 1) / ROWS, Block<Real>(kernels)) {
         std::size_t size = static_cast<std::size_t>(x.n_columns) * ROWS;
@@ -118,23 +92,21 @@ public:
         for (int t = 0; t < groups_.n_groups && !stop; ++t) {
             packed_ = false;
             double sum = 0;
+            if (groups_.projected()) pack_directions(t);
             for (int b = 0; b < n_blocks; ++b) {
                 find_own(t, &own[b * ROWS], n_rows(b));
                 search(t, blocks_[b], n_rows(b));
                 sum += search_.sum;
-                if (columns_) write(t, first + b * ROWS, n_rows(b));
+                if (output_.columns) write(t, first + b * ROWS, n_rows(b));
             }
             if (chunk_sums_) chunk_sums_[chunk * groups_.n_groups + t] = sum;
         }
         for (int b = 0; b < n_blocks; ++b) blocks_[b].clear(x_, first + b * ROWS, n_rows(b));
-        if (rule_.mean_distances && !stop) {
-            const std::int64_t width = static_cast<std::int64_t>(groups_.n_groups) * options_.n_neighbors;
-            apply_rule_to_rows(last - first, groups_.n_groups, options_.n_neighbors, rule_, columns_ + first * width,
-                               values_ + first * width);
-        }
+        if (rule_.mean_distances && !stop) output_.apply(rule_, first, last);
     }
 
 private:
+    const Kernels<Real>& kernels_;
     const Matrix& x_;
     const Groups& groups_;
     const Placement<Real>& place_;
@@ -143,8 +115,7 @@ private:
     const Chunks& chunks_;
     const OwnAnchors& own_;
     const std::vector<AnchorIndex<Real>>& indexes_;
-    Column* columns_;
-    Real* values_;
+    NearestOutput<Real, Column> output_;
     double* chunk_sums_;
     std::atomic<std::int64_t>* n_summed_;
     std::atomic<std::int64_t>& n_missing_;
@@ -152,6 +123,8 @@ private:
     std::vector<Block<Real>> blocks_;
     std::unique_ptr<Real[], AlignedDelete<Real>> memory_;
     PackedGroup<Real> group_;
+    Tiles<Real> directions_;
+    std::vector<Real> coordinates_;
     bool packed_ = false;
     int n_tries_ = 0, n_doubts_ = 0;
     OwnPairs own_pairs_;
@@ -169,50 +142,51 @@ private:
         }
     }
 
+    void pack_directions(int t) {
+        const int d = static_cast<int>(groups_.table.n_columns);
+        directions_.pack(groups_.directions, static_cast<std::int64_t>(t) * d, d, NEGATIVE<Real>);
+        coordinates_.resize(static_cast<std::size_t>(directions_.n_tiles) * TILE * ROWS);
+    }
+
+    // The block in the group's coordinates.
+    const Real* coordinates(const Block<Real>& block) {
+        if (!groups_.projected()) return block.x;
+        directions_.multiply(kernels_, block.x, nullptr, coordinates_.data());
+        return coordinates_.data();
+    }
+
     void search(int t, const Block<Real>& block, int n_rows) {
         search_.sum = 0;
         search_.n_summed = 0;
+        const Real* x = coordinates(block);
+        const bool with_sums = chunk_sums_ || rule_.row_means;
         if (indexes_[t].kind != AnchorIndex<Real>::Kind::none && own_pairs_.empty() && !block.missing &&
-            search_.by_index(indexes_[t], block.x, groups_.features + groups_.feature_ptr[t])) {
+            search_.by_index(indexes_[t], x, groups_.features + groups_.feature_ptr[t])) {
             return;
         }
         if (!packed_) {
-            group_.pack(groups_, place_, t);
+            group_.pack(groups_, groups_.projected() ? Placement<Real>{} : place_, t);
             packed_ = true;
             n_tries_ = n_doubts_ = 0;
         }
         // Ties and anchors of very uneven length raise doubts; where most tries end in doubt, no more are made.
-        const bool plain = options_.n_neighbors == 1 && !chunk_sums_ && own_pairs_.empty() && !block.missing;
+        const bool plain = options_.n_neighbors == 1 && !with_sums && own_pairs_.empty() && !block.missing;
         if (plain && groups_.metric != Metric::manhattan && !group_.has_missing && 4 * n_doubts_ <= n_tries_ + 8) {
             ++n_tries_;
-            if (search_.by_tiles(group_, block.x, n_rows)) return;
+            if (search_.by_tiles(group_, x, n_rows)) return;
             ++n_doubts_;
         }
-        search_.by_scan(group_, block.x, n_rows, block.missing, own_pairs_, chunk_sums_ != nullptr,
-                        columns_ != nullptr);
+        search_.by_scan(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns != nullptr);
         if (n_summed_) n_summed_[t] += search_.n_summed;
     }
 
     void write(int t, std::int64_t first, int n_rows) {
-        const int k = options_.n_neighbors;
-        const std::int64_t width = static_cast<std::int64_t>(groups_.n_groups) * k, base = groups_.anchor_ptr[t];
         const Real unscale = static_cast<Real>(1 / groups_.scale);
-        Column* columns = columns_ + first * width + t * k;
-        Real* values = values_ + first * width + t * k;
-        int n_missing = 0;
-        for (int row = 0; row < n_rows; ++row, columns += width, values += width) {
-            for (int level = 0; level < k; ++level) {
-                const std::int32_t anchor = search_.index[level * ROWS + row];
-                int e = level;
-                for (; e > 0 && anchor >= 0 && columns[e - 1] > base + anchor; --e) {  // columns ascend within a row
-                    columns[e] = columns[e - 1];
-                    values[e] = values[e - 1];
-                }
-                columns[e] = static_cast<Column>(anchor < 0 ? -1 : base + anchor);
-                values[e] = anchor < 0 ? Real(0) : search_.distances[level * ROWS + row] * unscale;
-                n_missing += anchor < 0;
-            }
-        }
+        Real means[ROWS];
+        for (int row = 0; rule_.row_means && row < n_rows; ++row) means[row] = search_.row_mean(row) * unscale;
+        const int n_missing =
+            output_.write(t, groups_.anchor_ptr[t], first, n_rows, search_.distances.data(), search_.index.data(),
+                          unscale, rule_, rule_.row_means ? means : nullptr);
         if (n_missing) n_missing_ += n_missing;
     }
 };
@@ -221,7 +195,7 @@ private:
 template <class Real>
 std::vector<AnchorIndex<Real>> build_indexes(const Groups& groups, const Placement<Real>& place, std::int64_t n_rows, const Options& options) {
     std::vector<AnchorIndex<Real>> out(groups.n_groups);
-    if (!options.use_index || options.sum_distances || options.n_neighbors > 1) return out;
+    if (!options.use_index || groups.projected() || options.sum_distances || options.n_neighbors > 1) return out;
     PackedGroup<Real> group;
     for (int t = 0; t < groups.n_groups; ++t) {
         const int r = groups.n_anchors(t), m = groups.n_features(t);
@@ -246,7 +220,9 @@ Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups
     std::vector<Real> center;
     if (groups.center) center.assign(groups.center, groups.center + x.n_columns);
     const Placement<Real> place{groups.center ? center.data() : nullptr, static_cast<Real>(groups.scale)};
-    const auto indexes = build_indexes<Real>(groups, place, x.n_rows, options);
+    Options used = options;
+    used.use_index &= !rule.row_means;
+    const auto indexes = build_indexes<Real>(groups, place, x.n_rows, used);
     const std::size_t n_sums = options.sum_distances ? groups.n_groups : 0;
     std::vector<double> chunk_sums(n_sums * chunks.count);
     std::vector<std::atomic<std::int64_t>> n_summed(n_sums);
@@ -269,13 +245,12 @@ Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups
 
 template <class Real, class Column>
 bool apply_rule(std::int64_t n_rows, int n_groups, int n_neighbors, const ValueRule& rule, int n_threads,
-                const Interrupted& interrupted, const Column* columns, Real* values) {
+                const Interrupted& interrupted, Column* columns, Real* values) {
     const Chunks chunks(n_rows, 0);
-    const std::int64_t width = static_cast<std::int64_t>(n_groups) * n_neighbors;
+    const NearestOutput<Real, Column> output{columns, values, n_groups, n_neighbors};
     return run_parallel(chunks.count, n_threads, interrupted, [&] {
         return [&](std::int64_t c, const std::atomic<bool>&) {
-            apply_rule_to_rows(chunks.last(c) - chunks.first(c), n_groups, n_neighbors, rule,
-                               columns + chunks.first(c) * width, values + chunks.first(c) * width);
+            output.apply(rule, chunks.first(c), chunks.last(c));
         };
     });
 }
@@ -285,7 +260,7 @@ bool apply_rule(std::int64_t n_rows, int n_groups, int n_neighbors, const ValueR
                                                    const ValueRule&, const Options&, const Interrupted&, Column*,      \
                                                    Real*);                                                             \
     template bool apply_rule<Real, Column>(std::int64_t, int, int, const ValueRule&, int, const Interrupted&,          \
-                                           const Column*, Real*);
+                                           Column*, Real*);
 INSTANTIATE(float, std::int32_t)
 INSTANTIATE(float, std::int64_t)
 INSTANTIATE(double, std::int32_t)

@@ -4,15 +4,18 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "output.hpp"
 #include "parallel.hpp"
 #include "source.hpp"
 
 namespace vicinal {
 
 // Groups of anchors: group t has the features features[feature_ptr[t] .. feature_ptr[t + 1]) and, as anchors, the rows
-// rows[anchor_ptr[t] .. anchor_ptr[t + 1]) of a table.
+// rows[anchor_ptr[t] .. anchor_ptr[t + 1]) of a table. With directions, rows are projected first: group t's features
+// are then counted among the products of a row with the directions t * d .. (t + 1) * d, which the table holds, too.
 struct Groups {
     Matrix table;
+    Matrix directions;  // none: no data
     int n_groups;
     const std::int64_t* anchor_ptr;
     const std::int32_t* rows;
@@ -23,15 +26,9 @@ struct Groups {
     Metric metric;
 
     int n_anchors(int t) const { return static_cast<int>(anchor_ptr[t + 1] - anchor_ptr[t]); }
+    bool projected() const { return directions.data != nullptr; }
+    std::int64_t n_columns() const { return projected() ? directions.n_columns : table.n_columns; }
     int n_features(int t) const { return static_cast<int>(feature_ptr[t + 1] - feature_ptr[t]); }
-};
-
-// What a distance d becomes in the output: d itself where there are no mean distances yet, else
-// max(mean - d, epsilon * mean) (Alg. 1, line 8), rows to unit length if asked for.
-struct ValueRule {
-    const double* mean_distances = nullptr;
-    double epsilon = 0;
-    bool unit_rows = false;
 };
 
 struct Options {
@@ -58,6 +55,6 @@ Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups
 // Applies the rule to distances that nearest_anchors wrote without mean distances. Returns false when interrupted.
 template <class Real, class Column>
 bool apply_rule(std::int64_t n_rows, int n_groups, int n_neighbors, const ValueRule& rule, int n_threads,
-                const Interrupted& interrupted, const Column* columns, Real* values);
+                const Interrupted& interrupted, Column* columns, Real* values);
 
 }  // namespace vicinal

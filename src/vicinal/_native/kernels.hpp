@@ -76,6 +76,13 @@ struct Kernels {
     std::uint32_t (*ambiguous)(const Real* scores, int r, const Real* best, const Real* limit, const Real* size,
                                const Real* error_a, const Real* error_b);
 
+    // distances in one subspace whose directions are the tiles; own are the landmark's products with them. Directions
+    // that fill up the last tile are zero.
+    void (*distances_along)(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* own,
+                            int n_tiles, Metric metric, Real* distances);
+    // the same from parts[j * ROWS + row], the q differences between own[j] and the rows' products
+    void (*distances_of_parts)(const Real* parts, int q, Metric metric, const Real* own, Real* distances);
+
     // per row, the sum of the distances to all anchors
     void (*sum_distances)(const Real* scores, int r, Form form, const Real* offset, double* sums);
 

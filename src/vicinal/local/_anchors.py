@@ -24,6 +24,7 @@ from .._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
+PANEL = 8192
 _callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback", default=None)
 
 
@@ -37,13 +38,20 @@ def watching(callback: Callable[[float], object]) -> Iterator[None]:
         _callback.reset(token)
 
 
+def current_callback() -> Callable[[float], object] | None:
+    """Whom `watching` has asked to call."""
+    return _callback.get()
+
+
 @dataclass(frozen=True)
 class AnchorGroups:
     """Groups of anchors as plain arrays.
 
     Group ``t`` spans the columns ``features[feature_ptr[t]:feature_ptr[t + 1]]``; its anchors are the rows
-    ``rows[anchor_ptr[t]:anchor_ptr[t + 1]]`` of ``table``. ``center`` and ``scale`` say where the kernel does its
-    arithmetic, and a ``table`` in double precision that it is done in double: they change rounding, not the result.
+    ``rows[anchor_ptr[t]:anchor_ptr[t + 1]]`` of ``table``. With ``directions``, as many per group as ``table`` has
+    columns, the columns are a row's products with the group's directions. ``center`` and ``scale`` say where the kernel
+    does its arithmetic, and a ``table`` in double precision that it is done in double: they change rounding, not the
+    result.
     """
 
     table: Matrix
@@ -53,8 +61,9 @@ class AnchorGroups:
     features: NDArray[np.int32]
     center: NDArray[np.float64] | None
     scale: float
-    fingerprints: NDArray[np.uint64]
+    fingerprints: NDArray[np.uint64] | None
     metric: str = "euclidean"
+    directions: NDArray[np.floating] | None = None
 
     @property
     def n_groups(self) -> int:
@@ -72,7 +81,17 @@ class AnchorGroups:
             self.scale,
             METRICS.index(self.metric),
             self.fingerprints if exclude_self else None,
+            self.directions,
         )
+
+
+def draw_group_sizes(
+    bounds: tuple[int, int], n_samples: int, n_groups: int, rng: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Numbers of anchors: 2^p, rounded down, p uniform between the bounds' logarithms, at most half the rows."""
+    low, high = np.log2(bounds)
+    high = min(high, np.log2(n_samples / 2))
+    return np.floor(np.exp2(rng.uniform(min(low, high), high, n_groups)) + 1e-9).astype(np.int64)
 
 
 def sample_groups(
@@ -84,7 +103,7 @@ def sample_groups(
     """Groups with the given rows of X as anchors and the given columns, and which rows of X their table holds."""
     samples, rows = np.unique(np.concatenate(anchors), return_inverse=True)
     table = X[samples].astype(kernel_dtype(X.dtype), copy=False)
-    table, center, scale = _placement(table, metric)
+    table, center, scale = placement(table, metric)
     fingerprints = np.empty(len(samples), np.uint64)
     _native.fingerprints(as_native(table), fingerprints)
     groups = AnchorGroups(
@@ -105,7 +124,7 @@ def mean_distances(groups: AnchorGroups, X: Matrix, *, n_jobs: int | None) -> ND
     """Each group's mean over all distances between a row and an anchor (D_avg, Alg. 1 line 4)."""
     single = np.promote_types(kernel_dtype(X.dtype), groups.table.dtype) == np.float32
     native = groups.native(X, exclude_self=False)
-    sums, counts, _ = _native.sum_distances(as_native(X), native, single, n_threads(n_jobs), _callback.get())
+    sums, counts, _ = _native.sum_distances(as_native(X), native, single, n_threads(n_jobs), current_callback())
     return _divide(sums, counts)
 
 
@@ -113,18 +132,20 @@ def nearest_anchors(
     groups: AnchorGroups,
     X: Matrix,
     *,
-    means: NDArray[np.float64] | None,
+    means: NDArray[np.float64] | None = None,
+    row_means: bool = False,
     epsilon: float,
     unit_rows: bool = False,
     n_neighbors: int = 1,
     exclude_self: bool,
     n_jobs: int | None,
 ) -> tuple[sp.csr_matrix | sp.csr_array, NDArray[np.float64]]:
-    """The CSR matrix of Alg. 1 for all groups side by side, and the mean distances (computed here if not given)."""
-    n_samples, width = X.shape[0], groups.n_groups * n_neighbors
-    index_dtype = np.int32 if max(n_samples * width, groups.anchor_ptr[-1]) < 2**31 else np.int64
-    columns = np.empty((n_samples, width), index_dtype)
-    values = np.empty((n_samples, width), np.promote_types(kernel_dtype(X.dtype), groups.table.dtype))
+    """The CSR matrix of all groups side by side, and the groups' mean distances (computed here if not given).
+
+    A distance d becomes ``max(mean - d, epsilon * mean)``. The mean is the group's over all rows or, with `row_means`,
+    the row's own over all anchors of the group.
+    """
+    columns, values = empty_entries(X, groups.n_groups * n_neighbors, groups.anchor_ptr[-1], groups.table.dtype)
     threads = n_threads(n_jobs)
     sums, counts, n_missing = _native.nearest(
         as_native(X),
@@ -136,21 +157,35 @@ def nearest_anchors(
         unit_rows=unit_rows,
         n_neighbors=n_neighbors,
         n_threads=threads,
-        callback=_callback.get(),
+        callback=current_callback(),
+        row_means=row_means,
     )
     if means is None:
         means = _divide(sums, counts)
-        _native.finish(columns, values, groups.n_groups, means, epsilon, unit_rows, threads)
-    indptr = np.arange(0, n_samples * width + 1, width, dtype=np.int64)
-    if n_missing:
-        _native.drop_missing(columns, values, indptr)
-    nnz = indptr[-1]
-    container = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
-    values = values.astype(kernel_dtype(X.dtype), copy=False)
-    arrays = values.ravel()[:nnz], columns.ravel()[:nnz], indptr.astype(index_dtype, copy=False)
-    out = container(arrays, shape=(n_samples, int(groups.anchor_ptr[-1])), copy=False)
-    out.has_canonical_format = True
-    return out, means
+        if not row_means:
+            _native.finish(columns, values, groups.n_groups, means, epsilon, unit_rows, threads)
+    return as_csr(columns, values, groups.anchor_ptr[-1], kernel_dtype(X.dtype), n_missing), means
+
+
+def nearest_rows(
+    X: Matrix, queries: Matrix, k: int, metric: str, *, n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
+    """The k rows of X nearest to each query, ascending, ties to the first, and their distances."""
+    best = np.empty((queries.shape[0], 0), np.int64)
+    distances = np.empty(best.shape, np.promote_types(kernel_dtype(X.dtype), kernel_dtype(queries.dtype)))
+    for start in range(0, X.shape[0], PANEL):
+        rows = np.arange(start, min(start + PANEL, X.shape[0]))
+        group, _ = sample_groups(X, [rows], [np.arange(X.shape[1])], metric)
+        columns, values = empty_entries(queries, min(k, len(rows)), len(rows), group.table.dtype)
+        native = group.native(queries, exclude_self=False)
+        _native.nearest(
+            as_native(queries), native, columns, values, n_neighbors=columns.shape[1], n_threads=n_threads(n_jobs)
+        )
+        best = np.hstack([best, columns.astype(np.int64) + start])
+        distances = np.hstack([distances, values])
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        best, distances = (np.take_along_axis(array, order, 1) for array in (best, distances))
+    return best, distances
 
 
 def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None) -> NDArray[np.int32]:
@@ -164,11 +199,41 @@ def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs
         values,
         mean_distances=np.zeros(groups.n_groups),
         n_threads=n_threads(n_jobs),
-        callback=_callback.get(),
+        callback=current_callback(),
     )
     has_anchor = codes >= 0
     np.subtract(codes, groups.anchor_ptr[:-1].astype(np.int32), out=codes, where=has_anchor)
     return codes
+
+
+def empty_entries(
+    X: Matrix, width: int, n_columns: int, dtype: np.dtype
+) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
+    """Room for `width` entries per row of X: their columns and their values."""
+    index_dtype = np.int32 if max(X.shape[0] * width, n_columns) < 2**31 else np.int64
+    shape = X.shape[0], width
+    return np.empty(shape, index_dtype), np.empty(shape, np.promote_types(kernel_dtype(X.dtype), dtype))
+
+
+def as_csr(
+    columns: NDArray[np.integer],
+    values: NDArray[np.floating],
+    n_columns: int,
+    dtype: np.dtype,
+    n_missing: int = 0,
+) -> sp.csr_matrix | sp.csr_array:
+    """The entries as a CSR matrix over the same memory; those without a column (-1) are dropped."""
+    n_samples, width = columns.shape
+    indptr = np.arange(0, n_samples * width + 1, width, dtype=np.int64)
+    if n_missing:
+        _native.drop_missing(columns, values, indptr)
+    nnz = indptr[-1]
+    container = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
+    values = values.astype(dtype, copy=False)
+    arrays = values.ravel()[:nnz], columns.ravel()[:nnz], indptr.astype(columns.dtype, copy=False)
+    out = container(arrays, shape=(n_samples, int(n_columns)), copy=False)
+    out.has_canonical_format = True
+    return out
 
 
 def kernel_dtype(dtype: np.dtype) -> np.dtype:
@@ -205,7 +270,7 @@ def _divide(sums: list[float], counts: list[int]) -> NDArray[np.float64]:
     return np.asarray(sums) / np.maximum(np.asarray(counts), 1)
 
 
-def _placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] | None, float]:
+def placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] | None, float]:
     """Where and how precisely the kernel works: the table, a center for its columns, and a power of two to scale by.
 
     A column that lies far from zero is moved near it, by a number whose subtraction is exact (within a factor of two of

@@ -22,7 +22,15 @@ from .._validation import (
     check_image_shape,
     check_non_negative,
 )
-from ._anchors import METRICS, AnchorGroups, mean_distances, nearest_anchors, nearest_codes, sample_groups
+from ._anchors import (
+    METRICS,
+    AnchorGroups,
+    draw_group_sizes,
+    mean_distances,
+    nearest_anchors,
+    nearest_codes,
+    sample_groups,
+)
 from ._subspaces import correlated_subspaces, image_subspaces, random_subspaces
 
 
@@ -305,9 +313,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
 
     def _group_sizes(self, n_samples: int, rng: np.random.RandomState) -> NDArray[np.int64]:
         """Numbers of anchors: enough for all neighbours, and one more where a row must not be its own."""
-        low, high = np.log2(check_count_range("n_anchors", self.n_anchors))
-        high = min(high, np.log2(n_samples / 2))
-        sizes = np.floor(np.exp2(rng.uniform(min(low, high), high, self.n_groups)) + 1e-9).astype(np.int64)
+        sizes = draw_group_sizes(check_count_range("n_anchors", self.n_anchors), n_samples, self.n_groups, rng)
         return np.clip(sizes, self.n_neighbors + bool(self.exclude_self), n_samples)
 
     def _groups(self) -> AnchorGroups:
