@@ -15,18 +15,16 @@ README = HERE.parent / "README.md"
 
 
 def table(name: str, metrics: tuple[str, ...]) -> str:
-    """Methods down, data sets across; the best figure of a column bold, the paper's own in brackets."""
+    """Methods down, data sets and settings across; the best figure of a column bold, the paper's own in brackets."""
     experiment = load_experiment(name)
     figures = summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv"))
-    place = {(figure.label, figure.data, figure.metric): figure for figure in figures}
-    data = list(dict.fromkeys(figure.data for figure in figures))
-    lines = [
-        "| | " + " | ".join(experiment.data_label(name) for name in data) + " |",
-        "|---|" + "--:|" * len(data),
-    ]
+    place = {(figure.label, figure.data, figure.setting, figure.metric): figure for figure in figures}
+    columns = list(dict.fromkeys((figure.data, figure.setting) for figure in figures))
+    heads = [", ".join(filter(None, (experiment.data_label(data), setting))) for data, setting in columns]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(columns)]
     for label in dict.fromkeys(figure.label for figure in figures):
-        cells = [" / ".join(_shown(place.get((label, name, metric))) for metric in metrics) for name in data]
-        papers = [" / ".join(_paper(place.get((label, name, metric))) for metric in metrics) for name in data]
+        cells = [" / ".join(_shown(place.get((label, *column, metric))) for metric in metrics) for column in columns]
+        papers = [" / ".join(_paper(place.get((label, *column, metric))) for metric in metrics) for column in columns]
         shown = [
             cell if set(cell) - set("– /") == set() else f"{cell} ({paper})" if any(map(str.isdigit, paper)) else cell
             for cell, paper in zip(cells, papers, strict=True)

@@ -15,7 +15,14 @@ import time
 import numpy as np
 import pytest
 from openml_stand_in import OpenMLStandIn, openml_addresses
-from sklearn.datasets import _covtype, _kddcup99, _openml, dump_svmlight_file
+from sklearn.datasets import (
+    _covtype,
+    _kddcup99,
+    _openml,
+    dump_svmlight_file,
+    load_breast_cancer,
+    load_iris,
+)
 
 from vicinal.datasets import _fetch as fetching
 from vicinal.datasets import fetch, load, path_of
@@ -43,6 +50,26 @@ def either_parser(request, monkeypatch):
 SMALL = {"shape": (3, 2), "class_counts": {0: 1, 1: 2}}
 COLUMNS = {"a": "numeric", "b": "numeric", "class": ["1", "2"]}
 ROWS = ["0.5,1,2", "1.5,2,1", "2.5,?,2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "bundled", "classes"),
+    [
+        ("breast_cancer", load_breast_cancer, ["malignant", "benign"]),
+        ("iris", load_iris, ["setosa", "versicolor", "virginica"]),
+    ],
+)
+def test_what_scikit_learn_brings_along_needs_no_network(folder, cache, monkeypatch, name, bundled, classes):
+    monkeypatch.setattr(fetching, "urlopen", None)
+    steps = []
+    assert fetch(name, callback=steps.append) == cache / f"{name}.npz"
+    assert steps[0] == f"fetching {name} from scikit-learn, which brings it along"
+    data, expected = load(name), bundled()
+    np.testing.assert_array_equal(data.X, expected.data.astype(np.float32))
+    np.testing.assert_array_equal(data.y, expected.target)
+    assert data.classes == classes
+    assert data.feature_names == list(expected.feature_names)
+    assert data.verified is True
 
 
 def left_in(cache):

@@ -16,18 +16,20 @@ from sklearn.svm import LinearSVC
 from vicinal import RandLocal
 from vicinal.experiments import _neighbors
 from vicinal.experiments._evaluate import (
+    CLUSTERING,
     Protocol,
-    add_noise,
     check_folds,
     choose,
     classify,
     cluster,
     find_outliers,
+    picture,
     scaler,
     stratified_sample,
 )
 from vicinal.experiments._methods import C_GRID, METHODS, Method, Setting, find_method
 from vicinal.experiments._neighbors import neighbor_distances
+from vicinal.experiments._noise import add_noise
 from vicinal.experiments._prepare import make_preparation
 
 SCALES = ("columns", "matrix", "standard", "none")
@@ -304,6 +306,74 @@ class TestNoise:
         np.testing.assert_array_equal(np.isnan(noisy[:, :10]), np.isnan(X))
 
 
+class TestCorruption:
+    """A tenth of the columns or rows is replaced, the rest is left alone; noise keeps to each column's range."""
+
+    def data(self, n=400, d=25):
+        rng = np.random.default_rng(0)
+        return (rng.uniform(0, 1, (n, d)) * np.arange(1, d + 1) - np.arange(d)).astype(np.float32)
+
+    @pytest.mark.parametrize(("kind", "axis", "number"), [("columns", 1, 3), ("rows", 0, 40)])
+    def test_a_tenth_is_replaced_by_noise_of_its_range(self, kind, axis, number):
+        X = self.data()
+        before = X.copy()
+        noisy = add_noise(X, kind, seed=0)
+        np.testing.assert_array_equal(X, before)
+        assert (noisy.shape, noisy.dtype) == (X.shape, X.dtype)
+        changed = np.flatnonzero((noisy != X).any(axis=1 - axis))
+        assert len(changed) == number
+        noise, clean = noisy.take(changed, axis), X.take(changed, axis)
+        assert (noise != clean).mean() > 0.99
+        low, high = X.min(axis=0), X.max(axis=0)
+        if kind == "columns":
+            low, high = low[changed], high[changed]
+        shares = ((noise - low) / (high - low)).astype(float)
+        assert shares.min() == pytest.approx(0, abs=0.01)
+        assert shares.max() == pytest.approx(1, abs=0.01)
+        assert shares.mean() == pytest.approx(0.5, abs=0.05)
+        assert shares.std() == pytest.approx(np.sqrt(1 / 12), abs=0.03)
+        assert abs(np.corrcoef(noise.ravel() - np.broadcast_to(low, noise.shape).ravel(), clean.ravel())[0, 1]) < 0.99
+
+    def test_at_least_one(self):
+        X = self.data(4, 3)
+        assert ((add_noise(X, "columns", 1) != X).any(axis=0)).sum() == 1
+        assert ((add_noise(X, "rows", 1) != X).any(axis=1)).sum() == 1
+
+    @pytest.mark.parametrize("kind", ["columns", "rows"])
+    def test_draws_differ_by_seed_only(self, kind):
+        X = self.data()
+        np.testing.assert_array_equal(add_noise(X, kind, 1), add_noise(X, kind, 1))
+        assert (add_noise(X, kind, 1) != add_noise(X, kind, 2)).any()
+
+    @pytest.mark.parametrize("kind", ["columns", "rows"])
+    @pytest.mark.parametrize("as_csr", [sp.csr_matrix, sp.csr_array])
+    def test_csr_as_dense(self, kind, as_csr):
+        X = sp.random(50, 23, density=0.2, random_state=0).toarray()
+        noisy = add_noise(as_csr(X), kind, seed=4)
+        assert isinstance(noisy, as_csr)
+        np.testing.assert_allclose(noisy.toarray(), add_noise(X, kind, seed=4))
+
+    @pytest.mark.parametrize("kind", ["columns", "rows"])
+    def test_missing_values_are_replaced_with_the_rest_and_stay_elsewhere(self, kind):
+        X = self.data(60, 40)
+        X[:, 7] = np.nan
+        X[::2, 9] = np.nan
+        noisy = add_noise(X, kind, 0)
+        same = (noisy == X) | (np.isnan(noisy) & np.isnan(X))
+        replaced = ~same.all(axis=int(kind == "rows"))
+        assert np.isfinite(noisy[:, replaced] if kind == "columns" else noisy[replaced]).all()
+        assert np.isnan(noisy).any()
+
+    def test_it_costs_what_it_must(self):
+        """No method can be right on replaced rows but by luck."""
+        X, y = two_classes(600)
+        X[:, 0] = 20 * y
+        kept = classify(find_method("raw"), protocol_for(X), X, y).values[0][2]
+        lost = classify(find_method("raw"), protocol_for(X), add_noise(X, "rows", 0), y).values[0][2]
+        assert kept == 1
+        assert 0.9 <= lost < 0.985
+
+
 class TestNeighborDistances:
     @pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix, sp.csr_array])
     @pytest.mark.parametrize("n_columns", [3, 40])
@@ -368,6 +438,30 @@ class TestCluster:
         X, y = make_blobs(150, 5, centers=3, cluster_std=0.3, random_state=0)
         outcome = cluster(find_method("randlocal-spectral"), protocol_for(X), X, y, runs=5, unit_rows=False)
         assert max(value for _, _, value in outcome.values) == 1
+
+
+def test_mutual_information_by_the_geometric_mean():
+    """Two classes of 2 rows, three clusters: H = log 2 and 1.5 log 2, mutual information log 2."""
+    y, clusters = [0, 0, 1, 1], [0, 1, 2, 2]
+    assert CLUSTERING["nmi_geometric"](y, clusters) == pytest.approx(1 / np.sqrt(1.5))
+    assert CLUSTERING["nmi"](y, clusters) == pytest.approx(1 / 1.5)
+
+
+class TestPicture:
+    def test_features_of_all_rows_and_how_full_they_are(self):
+        X, y = two_classes()
+        method = find_method("sampled-landmarks").fixing({"n_landmarks": 16, "n_nearest": 4}, {})
+        features, outcome = picture(method, protocol_for(X), X, y)
+        assert features.shape == (120, 20 * 16)
+        assert outcome.values == [(0, "sparsity_ratio", 0.25)]
+        assert (outcome.training_rows, outcome.nonzeros_per_row) == (120, 80)
+
+    def test_missing_values_are_filled_in_and_told(self):
+        X, y = two_classes()
+        X[3, 1] = np.nan
+        features, outcome = picture(find_method("raw"), protocol_for(X), X, y)
+        assert np.isfinite(features).all()
+        assert outcome.notes == ["missing values filled with medians"]
 
 
 class TestOutliers:
@@ -464,6 +558,11 @@ class TestMethods:
         assert [part.get("subspace") for part in grid] == subspaces
         assert all(("image_shape" in part) == (fixed.get("subspace", "image") == "image") for part in grid[-1:])
 
+    @pytest.mark.parametrize("name", ["rulls", "projected-landmarks", "sampled-landmarks"])
+    @pytest.mark.parametrize(("n_groups", "iterations"), [(7, 7), (100, 100), (400, 100)])
+    def test_landmarks_have_at_most_the_papers_iterations(self, name, n_groups, iterations):
+        assert find_method(name).build_map(Setting(50, 10, n_groups=n_groups), {}).n_iterations == iterations
+
     def test_names_are_unique_and_unknown_ones_get_a_hint(self):
         assert len({method.name for method in METHODS}) == len(METHODS)
         with pytest.raises(ValueError, match=r"There is no method 'randlocl'; did you mean 'randlocal'"):
@@ -472,7 +571,12 @@ class TestMethods:
 
 def short(method: Method) -> Method:
     """The method with two settings of its grid at most, and quick ones."""
-    quick = {"dae": {"n_epochs": 2}, "sdae": {"n_epochs": 2}, "isolation-kernel": {"n_estimators": 10}}
+    quick = {
+        "dae": {"n_epochs": 2},
+        "sdae": {"n_epochs": 2},
+        "isolation-kernel": {"n_estimators": 10},
+        "rulls": {"n_neighborhood": 10},
+    }
     model = {"boosting": {"max_iter": 5}, "lightgbm": {"n_estimators": 5}}
 
     def first_and_last(grid):

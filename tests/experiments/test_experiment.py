@@ -32,6 +32,13 @@ class TestPackaged:
             "randlocal-table5-6",
             "randlocal-table7",
             "randlocal-times",
+            "rulls-figure3",
+            "rulls-figure4",
+            "rulls-table2",
+            "rulls-table3",
+            "rulls-table4",
+            "rulls-table5",
+            "rulls-table6",
         ]
 
     def test_all_of_their_data_can_be_had(self, packaged):
@@ -51,7 +58,7 @@ class TestPackaged:
         to = Setting(n_rows=50, n_features=10)
         for spec in packaged.methods:
             for setting in packaged.settings(spec):
-                varied = {name: value for name, value in setting.items() if name != "noise"}
+                varied = {name: value for name, value in setting.items() if name not in ("noise", "n_groups")}
                 method = find_method(spec.name).fixing({**spec.parameters, **varied}, spec.model)
                 if method.make_map is not None:
                     built = method.build_map(to, {}).get_params()
@@ -99,6 +106,99 @@ class TestPackaged:
                         assert 100 * (1 - after / before) == pytest.approx(percent, abs=0.03), (method, data, kind)
 
 
+class TestRULLS:
+    """The paper's tables are whole, and agree with what else it says about them."""
+
+    METHODS = ("raw", "randlocal", "projected-landmarks", "sampled-landmarks", "rulls")
+    NOISY = ("japanese_vowels", "fashion_mnist", "breast_cancer", "baseball")
+
+    def percent(self, name, method, data, metric="accuracy"):
+        return 100 * load_experiment(name).paper[method][data][metric][0]
+
+    @pytest.mark.parametrize(
+        ("method", "losses"),
+        [
+            ("raw", (1.28, 0.27, 8.15, 0.85, 21.65, 1.00, 4.36, 0.64)),
+            ("randlocal", (4.38, 1.78, 5.14, 0.40, 7.42, 0.03, 1.22, 0.75)),
+            ("projected-landmarks", (1.76, 1.15, 3.83, 0.75, 7.88, 0.45, 1.40, 0.53)),
+            ("sampled-landmarks", (1.48, 1.11, 3.06, 1.26, 7.96, 0.14, 0.25, 1.20)),
+            ("rulls", (6.26, 1.48, 4.73, 0.94, 8.41, 0.01, 2.63, 0.87)),
+        ],
+    )
+    def test_what_noise_cost_agrees_with_table_3(self, method, losses):
+        places = [(kind, data) for kind in ("columns", "rows") for data in self.NOISY]
+        for (kind, data), loss in zip(places, losses, strict=True):
+            before = self.percent("rulls-table2", method, data)
+            after = self.percent("rulls-table3", method, data, f"accuracy, noise={kind}")
+            assert abs(before - after) == pytest.approx(loss, abs=0.011), (kind, data)
+
+    @pytest.mark.parametrize(
+        ("method", "gains"), [("randlocal", (8.73, 9.11, 0.88, None, 2.28)), ("raw", (None, None, 4.08, 3.28, 7.41))]
+    )
+    def test_what_rulls_gains_agrees_with_section_4_3(self, method, gains):
+        """Left out: 8 % and 7.84 % over raw features and 0.12 % over RandLocal, which Table 2 does not have."""
+        data = ("japanese_vowels", "fashion_mnist", "breast_cancer", "baseball", "pendigits")
+        for name, gain in zip(data, gains, strict=True):
+            if gain is not None:
+                ours, theirs = (self.percent("rulls-table2", each, name) for each in ("rulls", method))
+                assert ours - theirs == pytest.approx(gain, abs=0.011), name
+
+    def test_table_4_stands_beside_tables_2_and_3(self):
+        assert [self.percent("rulls-table4", "rulls-robust", "breast_cancer", f"accuracy, noise={kind}") for kind in (
+            "none", "columns", "rows"
+        )] == pytest.approx([92.28, 86.49, 93.33])  # fmt: skip
+        for method in ("raw", "sampled-landmarks", "rulls"):
+            beside = load_experiment("rulls-table4").paper[method]["breast_cancer"]
+            noisy = load_experiment("rulls-table3").paper[method]["breast_cancer"]
+            without = load_experiment("rulls-table2").paper[method]["breast_cancer"]["accuracy"]
+            assert beside == {**noisy, "accuracy, noise=none": without}
+
+    def test_clustering_agrees_with_the_text(self):
+        """Section 4.5: RULLS is best on two of three; ROBPCA gives more than PCA on Iris."""
+        told = load_experiment("rulls-table5").paper
+        assert set(told) == set(self.METHODS)
+        best = {data: max(told, key=lambda method: told[method][data]["nmi_geometric"]) for data in told["raw"]}
+        assert best == {"anuran_mfcc": "rulls", "iris": "sampled-landmarks", "baseball": "rulls"}
+        six = load_experiment("rulls-table6").paper
+        assert six["rulls"]["iris"] == told["rulls"]["iris"]
+        assert six["rulls-robust"]["iris"]["nmi_geometric"] == (0.7981,)
+
+    def test_curves_end_at_table_2(self):
+        curves, table = (load_experiment(name).paper for name in ("rulls-figure3", "rulls-table2"))
+        for method in self.METHODS:
+            ends = {data: tuple(figures.values()) for data, figures in curves[method].items()}
+            assert ends == {
+                data: (figures["accuracy"],) for data, figures in table[method].items() if data != "fashion_mnist"
+            }
+        for method in self.METHODS[1:]:
+            spec = load_experiment("rulls-figure3").method_spec(method)
+            assert spec.vary == {"n_groups": (1, 10, 50, 100)}
+
+    def test_settings_are_the_papers(self):
+        to = Setting(n_rows=9961, n_features=14, n_groups=100)
+        for name in ("rulls-table2", "rulls-table3", "rulls-table4", "rulls-table5", "rulls-table6", "rulls-figure3"):
+            experiment = load_experiment(name)
+            assert experiment.n_groups == 100
+            for spec in experiment.methods:
+                method = find_method(spec.name).fixing(spec.parameters, spec.model)
+                if not spec.name.startswith(("rulls", "projected-landmarks", "sampled-landmarks")):
+                    continue
+                made = method.build_map(to, {})
+                assert (made.n_iterations, made.n_landmarks, made.regularization) == (100, (32, 1024), 1e-4)
+                assert made.n_nearest == 10
+                if spec.name == "rulls":
+                    assert (made.n_neighborhood, made.variance, made.normalize) == (30, 0.95, False)
+                    assert made.pca == ("robust" if "robust" in spec.id else "classic")
+
+    def test_figure_4_has_one_draw_of_122_landmarks(self):
+        figure = load_experiment("rulls-figure4")
+        assert (figure.task, figure.n_groups) == ("images", 1)
+        shares = {method: told["japanese_vowels"]["sparsity_ratio"][0] for method, told in figure.paper.items()}
+        assert shares.pop("randlocal") == int(1e4 / 122) / 1e4
+        assert set(shares.values()) == {int(1e5 / 122) / 1e4}
+        assert len(shares) == 3
+
+
 class TestCells:
     def test_folds_data_methods(self):
         cells = read_experiment("small", SMALL).cells()
@@ -138,9 +238,11 @@ class TestCells:
             write_setting({"noise": "add", "epsilon": 1e-5, "n_groups": 50}) == "noise=add, epsilon=1e-05, n_groups=50"
         )
 
-    @pytest.mark.parametrize(("task", "each"), [("classification", 1), ("clustering", 4), ("outliers", 3)])
+    @pytest.mark.parametrize(
+        ("task", "each"), [("classification", 1), ("clustering", 4), ("outliers", 3), ("images", 1)]
+    )
     def test_rows_per_cell(self, task, each):
-        metric = "auc" if task == "outliers" else "accuracy"
+        metric = {"outliers": "auc", "images": "sparsity_ratio"}.get(task, "accuracy")
         text = SMALL.replace("classification", task).replace('"accuracy"', f'"{metric}"')
         assert read_experiment("small", text + "runs = 4\nneighbors = [1, 5, 9]\n").rows_per_cell == each
 
@@ -230,12 +332,12 @@ class TestRefused:
             ('["raw"', '["rwa"', r"There is no method 'rwa'; did you mean 'raw'"),
             ('"accuracy"', '"acuracy"', r"there is no metric 'acuracy' for classification; did you mean 'accuracy'"),
             ('"accuracy"', '"nmi"', r"there is no metric 'nmi' for classification; known are accuracy"),
-            ("classification", "regression", r"task must be one of classification, clustering, outliers; got 'regre"),
+            ("classification", "regression", r"task must be one of classification, clustering, outliers, images; got"),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),
             ('["iris"', '["iris", "iris"', r"names a data set twice"),
             ("folds = 2", 'scale = "big"', r"scale must be one of columns, matrix, standard, none; got 'big'"),
-            ("folds = 3", 'noise = ["loud"]', r"noise is one of none, add, append; got 'loud'"),
+            ("folds = 3", 'noise = ["loud"]', r"noise is one of none, add, append, columns, rows; got 'loud'"),
             ("folds = 3", 'shown = ["hours"]', r"shown is one of feature_seconds, model_seconds; got 'hours'"),
             ('["raw"', '[{ name = "raw", detector = "nose" }', r"detector must be one of distance, values; got 'nose'"),
             (
@@ -260,6 +362,7 @@ class TestRefused:
             ("parameters = { epsilon = 0.1 }", "parameters = 0.1", r"parameters must be a table; got 0.1"),
             ("parameters = { epsilon = 0.1 }", "vary = { epsilon = 0.1 }", r"vary needs a list of values of 'epsilon'"),
             ("folds = 3", "quick = true", r"has no 'quick'"),
+            ("folds = 3", 'subject = "ruls"', r"There is no method 'ruls'; did you mean 'rulls'"),
         ],
     )
     def test_with_one_sentence(self, old, new, message):

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from vicinal.experiments import load_experiment, read_experiment, read_results, run
+from vicinal.experiments import cell_features, load_experiment, read_experiment, read_results, run
 from vicinal.experiments._results import FIELDS, ResultFile
 
 DECLARED = """
@@ -94,6 +94,60 @@ def test_threads_and_cells_at_a_time_do_not_change_figures(folder):
     assert {row["threads"] for row in one} == {str(os.cpu_count())}
     assert all(float(row["peak_memory_mb"]) > 10 for row in one)
     assert all(row["scikit_learn"] and row["numpy"] and row["vicinal"] for row in one)
+
+
+def test_groups_can_be_varied_for_all_that_have_them(folder):
+    """Iterations of landmarks are groups, too: one name for both."""
+    varied = "vary = { n_groups = [2, 5] }"
+    declared = f"""
+        title = "Few and more"
+        task = "classification"
+        metrics = ["accuracy"]
+        folds = 2
+        data = ["blobs"]
+        methods = [{{ name = "randlocal", {varied} }}, {{ name = "projected-landmarks", {varied} }}]
+    """
+    rows = run(read_experiment("few", declared), folder / "few.csv")
+    sizes = {(row["method"], row["setting"]): float(row["nonzeros_per_row"]) for row in rows}
+    assert sizes == {
+        ("randlocal", "n_groups=2"): 2,
+        ("randlocal", "n_groups=5"): 5,
+        ("projected-landmarks", "n_groups=2"): 20,
+        ("projected-landmarks", "n_groups=5"): 50,
+    }
+
+
+def test_features_as_images_from_the_command_to_the_report(folder):
+    (folder / "small.toml").write_text("""
+        title = "Two looks"
+        task = "images"
+        metrics = ["sparsity_ratio"]
+        subject = "sampled-landmarks"
+        n_groups = 1
+        data = [{ name = "blobs", label = "Three blobs" }]
+        methods = [
+            { name = "randlocal", parameters = { n_anchors = 30 } },
+            { name = "sampled-landmarks", parameters = { n_landmarks = 30, n_nearest = 6 } },
+        ]
+        [paper.randlocal]
+        blobs = { sparsity_ratio = [0.03] }
+    """)
+    told = subprocess.run(
+        command(folder, "--report", str(folder / "report.html")), check=True, capture_output=True, text=True
+    ).stdout
+    assert [(row["method"], row["value"]) for row in read_results(folder / "small.csv")] == [
+        ("randlocal", "0.033333"),
+        ("sampled-landmarks", "0.200000"),
+    ]
+    assert "RandLocal 0.0333; sampled landmarks 0.2000" in " ".join(told.split())
+    page = (folder / "report.html").read_text()
+    assert page.count('<img style="--rows:150"') == 2
+    for words in ("Features of Three blobs", "sparsity ratio 0.0333", "sparsity ratio 0.2", "paper 0.0300 (+0.0033)"):
+        assert words in page
+    again = load_experiment(str(folder / "small.toml"))
+    features, y = cell_features(again, again.cells()[1])
+    assert features.shape == (150, 30)
+    np.testing.assert_array_equal(y, np.arange(150) % 3)
 
 
 def test_a_cell_that_fails_is_told_and_tried_again(folder):

@@ -22,6 +22,7 @@ from vicinal.report import (
     DotRow,
     Dots,
     FeatureImage,
+    FeatureImages,
     Lines,
     Page,
     Point,
@@ -133,6 +134,7 @@ def nasty_blocks():
         Lines(NASTY, NASTY, NASTY, (Series(NASTY, (1.0, 2.0), (0.1, 0.2)),), reference=((NASTY, 0.15),)),
         Dots(NASTY, NASTY, (DotRow(NASTY, 1.0),), NASTY),
         FeatureImage(NASTY, np.full((2, 3), 9, np.uint8), ((NASTY, 0, 2),), 0.5, NASTY),
+        FeatureImages(NASTY, (FeatureImage(NASTY, np.full((2, 3), 9, np.uint8), ((NASTY, 0, 2),), 0.5, NASTY),), NASTY),
         Voronoi(NASTY, (VoronoiPanel(NASTY, np.eye(2), np.eye(2), np.array([0, 0]), (NASTY,)),), NASTY),
     )
 
@@ -375,6 +377,19 @@ def test_feature_image_of_degenerate_data(features, y):
     image = feature_image(features, y, title="t", max_rows=100)
     assert image.pixels.shape[0] == min(100, features.shape[0])
     shown(image)
+
+
+def test_pictures_stand_side_by_side_with_their_names_and_ratios(rng):
+    y = rng.integers(0, 3, 40)
+    images = [feature_image(rng.uniform(size=(40, 9)) < share, y, title=f"t{share}") for share in (0.2, 0.6)]
+    empty = feature_image(np.zeros((0, 4)), [], title="nothing")
+    document = shown(FeatureImages("Two of a kind", (*images, empty), "The same rows."))
+    assert len(document.all("div", _class="panels")) == 1
+    assert len(document.all("div", _class="panel")) == 3
+    assert [image["alt"].split(":")[0] for image in document.all("img")] == ["t0.2", "t0.6"]
+    assert len(document.all("ul", _class="bands")) == 2
+    for words in ("Two of a kind", "The same rows.", f"{images[1].sparsity:.3g}", "no figures to draw"):
+        assert words in document.text
 
 
 def test_feature_image_refuses_a_wrong_number_of_classes():

@@ -6,7 +6,7 @@ from report.results import rows_of
 from sklearn.datasets import load_iris
 
 from vicinal.experiments import comparison, experiment_names, load_experiment, summarise
-from vicinal.report import comparison_page, comparison_verdict, experiment_page, render, verdict
+from vicinal.report import comparison_page, comparison_verdict, data_pictures, experiment_page, render, verdict
 
 
 def page_of(experiment, **more):
@@ -46,6 +46,59 @@ def test_figures_stand_beside_those_of_the_paper():
 def test_what_could_not_be_run_is_told():
     text = render(page_of(load_experiment("randlocal-table3"), fail=("rbf-svm",)))
     assert "not run: too large" in text
+
+
+def test_the_verdict_is_on_the_papers_own_method():
+    experiment = load_experiment("rulls-table2")
+    figures = summarise(experiment, rows_of(experiment))
+    assert {figure.method for figure in figures if figure.ours} == {"rulls"}
+    first, *others = verdict(experiment, figures)
+    best = sum(figure.best and figure.method == "rulls" for figure in figures)
+    assert first == f"By accuracy, RULLS has the best figure in {best or 'none'} of 6 comparisons."
+    assert "Of the paper's 5 RULLS figures, 0 are reached or beaten" in others[-1]
+
+
+def test_methods_that_share_a_varied_parameter_are_lines_of_one_chart():
+    experiment = load_experiment("rulls-figure3")
+    figures = summarise(experiment, rows_of(experiment))
+    page = page_of(experiment)
+    curves, tables = (section.blocks for section in page.sections)
+    assert len(curves) == len(tables) == len(experiment.data)
+    for chart, table in zip(curves, tables, strict=True):
+        assert [series.label for series in chart.series] == [
+            experiment.label(spec.id) for spec in experiment.methods[2:]
+        ]
+        assert [series.label for series in chart.series if series.highlight] == ["RULLS (PCA)"]
+        assert {series.x for series in chart.series} == {(1.0, 10.0, 50.0, 100.0)}
+        assert [name for name, _ in chart.reference] == ["raw features", "RBF kernel SVM, tuned"]
+        assert [column.label for column in table.columns[1:]] == [
+            "not varied",
+            *(f"n_groups={number}" for number in (1, 10, 50, 100)),
+        ]
+    raw = next(f for f in figures if (f.method, f.data) == ("raw", experiment.data[0].name))
+    assert curves[0].reference[0][1] == raw.mean
+    assert verdict(experiment, figures)[0].endswith("of 20 comparisons.")  # those that RULLS is part of
+
+
+def test_images_have_no_best():
+    experiment = load_experiment("rulls-figure4")
+    figures = summarise(experiment, rows_of(experiment))
+    assert not any(figure.best or figure.tied for figure in figures)
+    [section] = page_of(experiment).sections
+    assert [column.better for column in section.blocks[0].columns] == [None, None]
+    told = verdict(experiment, figures)
+    assert all(f"{experiment.label(figure.method)} {figure.mean:.4f}" in told[0] for figure in figures)
+    assert told[1].startswith("The paper's 4 figures differ from these by at most 0.")
+    assert len(verdict(experiment.quickened(), summarise(experiment.quickened(), rows_of(experiment.quickened())))) == 1
+
+
+def test_pictures_of_the_subject(real_data):
+    real_data("japanese_vowels")
+    section = data_pictures(load_experiment("rulls-table2"))
+    [image] = section.blocks
+    assert image.title == "RULLS (PCA), rows sorted by class"
+    assert [label for label, _, _ in image.boundaries] == [str(speaker) for speaker in range(1, 10)]
+    assert section.text.startswith("Japanese Vowels: ")
 
 
 def test_times_say_who_is_quick():

@@ -21,7 +21,7 @@ class Dataset:
     shape : (int, int)
         Rows and columns; where there are several views, the columns of all of them.
     sha256 : str or None
-        Checksum of the file NAME.npz in the folder VICINAL_DATA.
+        Checksum of the file NAME.npz in the folder VICINAL_DATA, where data are handed round in such a file.
     class_counts : dict of int to int, or None
         Rows of each label; -1 stands for rows without one. None where there are no labels.
     nonzeros : int or None

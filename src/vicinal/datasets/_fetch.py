@@ -24,7 +24,14 @@ from urllib.request import urlopen
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.datasets import fetch_covtype, fetch_kddcup99, fetch_openml, load_svmlight_files
+from sklearn.datasets import (
+    fetch_covtype,
+    fetch_kddcup99,
+    fetch_openml,
+    load_breast_cancer,
+    load_iris,
+    load_svmlight_files,
+)
 from sklearn.utils import Bunch
 
 from .._validation import Matrix
@@ -43,6 +50,8 @@ class Unreachable(OSError):
 def source_of(entry: Dataset) -> str:
     if entry.fetcher == "ijcnn1":
         return "the LIBSVM data page"
+    if entry.fetcher in _BUNDLED:
+        return "scikit-learn, which brings it along"
     return f"OpenML (data set {entry.openml})" if entry.openml else "the source that scikit-learn fetches from"
 
 
@@ -192,12 +201,25 @@ def _from_libsvm_ijcnn1(entry: Dataset, work: Path) -> Arrays:
     return {"X": _as_type(sp.vstack([X, X_test]).toarray(), entry), "y": labels, "split": split}
 
 
+def _from_scikit_learn(entry: Dataset, work: Path) -> Arrays:
+    """A data set that lies within scikit-learn itself: nothing is downloaded."""
+    bunch = _BUNDLED[str(entry.fetcher)]()
+    return {
+        "X": _as_type(bunch.data, entry),
+        "y": bunch.target.astype(np.int64),
+        "feature_names": np.array(bunch.feature_names, dtype=str),
+        "classes": np.array(bunch.target_names, dtype=str),
+    }
+
+
+_BUNDLED: dict[str, Callable[[], Bunch]] = {"breast_cancer": load_breast_cancer, "iris": load_iris}
 _SOURCES: dict[str, Callable[[Dataset, Path], Arrays]] = {
     "openml": _from_openml,
     "covtype": _from_covtype,
     "ijcnn1": _from_libsvm_ijcnn1,
     "kdd99_10pct": _from_kdd99,
     "kdd99_sa": _from_kdd99_sa,
+    **dict.fromkeys(_BUNDLED, _from_scikit_learn),
 }
 
 

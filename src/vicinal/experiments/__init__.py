@@ -6,7 +6,7 @@ from ._experiment import Cell, Experiment, experiment_names, load_experiment, re
 from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
 from ._results import read_results
-from ._runner import load_rows, run
+from ._runner import cell_features, load_rows, run
 from ._summary import Figure, summarise
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Experiment",
     "Figure",
     "Method",
+    "cell_features",
     "check_classes",
     "check_table",
     "compare",

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import f1_score, normalized_mutual_info_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, normalize
 from sklearn.svm import LinearSVC
 
-from ..metrics import clustering_accuracy, normalized_mutual_information
+from ..metrics import clustering_accuracy, normalized_mutual_information, sparsity_ratio
 from ._methods import Method, Setting
 from ._neighbors import neighbor_distances
+from ._noise import extremes
 
 CLASSIFICATION: dict[str, Callable[[NDArray, NDArray], float]] = {
     "accuracy": lambda y, predicted: float(np.mean(y == predicted)),
@@ -31,6 +33,7 @@ CLASSIFICATION: dict[str, Callable[[NDArray, NDArray], float]] = {
 CLUSTERING: dict[str, Callable[[NDArray, NDArray], float]] = {
     "accuracy": clustering_accuracy,
     "nmi": normalized_mutual_information,
+    "nmi_geometric": partial(normalized_mutual_info_score, average_method="geometric"),
 }
 
 
@@ -162,6 +165,17 @@ def find_outliers(
     return outcome
 
 
+def picture(method: Method, protocol: Protocol, X: Any, y: NDArray) -> tuple[Any, Outcome]:
+    """The features of all rows, to be looked at, and how full they are."""
+    outcome = Outcome(training_rows=len(y), test_rows=len(y))
+    X = protocol.preparation(X).fit_transform(X)
+    X, _ = _readable(method, outcome, X, X)
+    F, outcome.feature_seconds = _all_features(method, protocol, {}, X, outcome, unit_rows=False)
+    outcome.values = [(0, "sparsity_ratio", sparsity_ratio(F))]
+    outcome.nonzeros_per_row = _nonzeros(F) / F.shape[0]
+    return F, outcome
+
+
 def choose(method: Method, protocol: Protocol, X: Any, y: NDArray) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parameters by cross-validation: first the map's, before a model in the middle of its grid, then the model's."""
     to = _sized(protocol.setting, X)
@@ -235,37 +249,13 @@ class _DivideByRange(_Unscaled):
     """Divides by the range of the training rows' values, 0 included."""
 
     def fit_transform(self, X: Any) -> Any:
-        low, high = _extremes(X)
+        low, high = extremes(X)
         self.by = max(max(high, 0.0) - min(low, 0.0), 1e-12)
         return self.transform(X)
 
     def transform(self, X: Any) -> Any:
         X = super().transform(X)
         return (X / X.dtype.type(self.by)).astype(X.dtype, copy=False)  # CSR would become double
-
-
-def add_noise(X: Any, kind: str, seed: int) -> Any:
-    """Uniform noise between the least and the largest value, in a tenth as many columns: section 4.5 of the paper."""
-    if kind == "none":
-        return X
-    rng = np.random.default_rng(seed)
-    width = int(np.ceil(0.1 * X.shape[1]))
-    noise = rng.uniform(*_extremes(X), (X.shape[0], width)).astype(X.dtype)
-    if kind == "append":
-        return sp.hstack([X, noise], format="csr") if sp.issparse(X) else np.hstack([X, noise])
-    columns = rng.choice(X.shape[1], width, replace=False)
-    if sp.issparse(X):
-        ends = np.arange(0, noise.size + 1, width)
-        return X + type(X)((noise.ravel(), np.tile(columns, X.shape[0]), ends), shape=X.shape)
-    noisy = X.copy()
-    noisy[:, columns] += noise
-    return noisy
-
-
-def _extremes(X: Any) -> tuple[float, float]:
-    """Least and largest value, missing ones left out."""
-    low, high = (X.nanmin(), X.nanmax()) if sp.issparse(X) else (np.nanmin(X), np.nanmax(X))
-    return float(low), float(high)
 
 
 def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:

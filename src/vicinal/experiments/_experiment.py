@@ -17,11 +17,12 @@ from ._methods import find_method
 
 TASKS = {
     "classification": ("accuracy", "micro_f1", "macro_f1"),
-    "clustering": ("accuracy", "nmi"),
+    "clustering": ("accuracy", "nmi", "nmi_geometric"),
     "outliers": ("auc",),
+    "images": ("sparsity_ratio",),
 }
 SCALES = ("columns", "matrix", "standard", "none")
-NOISE = ("none", "add", "append")
+NOISE = ("none", "add", "append", "columns", "rows")
 SHOWN = ("feature_seconds", "model_seconds")
 DETECTORS = ("distance", "values")
 LEAST = {"folds": 2, "repeats": 1, "runs": 1, "tuning_rows": 1, "tuning_folds": 2, "n_groups": 1, "n_components": 1}
@@ -52,6 +53,7 @@ class DataSpec:
 class MethodSpec:
     """A method with parameters fixed; `vary` makes one setting of each value.
 
+    What is varied are parameters of the method's map or `n_groups`, the size of any method that grows by groups.
     `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `tuning_rows`
     what its parameters are chosen on there, `unit_rows` scales features
     before k-means or neighbours, `repeats` is less than the experiment's where a method draws little or
@@ -95,7 +97,8 @@ class Experiment:
 
     Attributes
     ----------
-    task : "classification", "clustering" or "outliers"
+    task : "classification", "clustering", "outliers" or "images"
+        "images" only looks at features: how full they are and, in the report, what they look like.
     folds : int
         Parts of the cross-validation; a data set's own `folds` says how many of them are run.
     repeats : int
@@ -104,7 +107,7 @@ class Experiment:
         Runs of k-means on the same features.
     tuning_rows, tuning_folds : int
         Parameters are chosen by cross-validation on at most so many rows of the training part.
-    noise : tuple of "none", "add", "append"
+    noise : tuple of "none", "add", "append", "columns", "rows"
     neighbors : tuple of int
         Neighbours k of the outlier score.
     shown : tuple of str
@@ -112,6 +115,8 @@ class Experiment:
     of : str
         The experiment whose run this is another view of: same cells, same CSV, something else shown.
     paper : mapping method -> data -> metric -> (mean, deviation)
+    subject : str
+        The method that the paper is about: the report's verdict is on those whose id begins with it.
     """
 
     name: str
@@ -132,6 +137,7 @@ class Experiment:
     noise: tuple[str, ...] = ("none",)
     neighbors: tuple[int, ...] = ()
     paper: Mapping[str, Any] = field(default_factory=dict)
+    subject: str = "randlocal"
     remarks: tuple[str, ...] = ()
     first_seed: int = 0
     of: str = ""
@@ -157,7 +163,7 @@ class Experiment:
 
     @property
     def rows_per_cell(self) -> int:
-        each = {"classification": 1, "clustering": self.runs, "outliers": len(self.neighbors)}[self.task]
+        each = {"clustering": self.runs, "outliers": len(self.neighbors)}.get(self.task, 1)
         return each * len(self.metrics)
 
     def settings(self, spec: MethodSpec) -> list[dict[str, Any]]:
@@ -224,7 +230,7 @@ class Experiment:
             runs=min(self.runs, QUICK_RUNS),
             tuning_rows=min(self.tuning_rows, QUICK_TUNING_ROWS),
             tuning_folds=min(self.tuning_folds, QUICK_FOLDS),
-            n_groups=min(self.n_groups, 200),
+            n_groups=min(max(1, self.n_groups // 2), 200),
             n_components=min(self.n_components, 200),
             quick=True,
         )
@@ -329,6 +335,7 @@ def _check(experiment: Experiment) -> None:
             raise ValueError(
                 f"The experiment {experiment.name}: {key} must be at least {least}; got {getattr(experiment, key)}."
             )
+    find_method(experiment.subject)
     if experiment.task == "outliers" and not experiment.neighbors:
         raise ValueError(f"The experiment {experiment.name} needs 'neighbors', the k of its outlier scores.")
     _check_names(experiment)

@@ -17,7 +17,7 @@ from .._validation import suggest
 from ..cluster import SpectralFeatures
 from ..expand import RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-from ..local import RandLocal
+from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 
 Grid = Mapping[str, Sequence[Any]]
 
@@ -123,6 +123,19 @@ def _our_subspaces(to: Setting) -> list[Grid]:
         "n_neighbors": neighbors,
     }
     return [own, rectangles]
+
+
+# Ten non-zeros per row and iteration: the RULLS paper's 100 iterations are as many as 1,000 groups of RandLocal.
+MOST_ITERATIONS = 100
+
+
+def _iterations(to: Setting) -> int:
+    return min(to.n_groups, MOST_ITERATIONS)
+
+
+def _projections(to: Setting) -> list[Grid]:
+    # Few rows have few landmarks, of which 30 are nearly all.
+    return [{"n_components": [0.2, 0.5, 1.0], "n_nearest": [10, 30] if to.n_rows >= 1000 else [10]}]
 
 
 def _components(to: Setting) -> int:
@@ -249,6 +262,28 @@ METHODS: tuple[Method, ...] = (
             ),
             SpectralFeatures(20, random_state=to.seed),
         ),
+        takes_missing=True,
+    ),
+    Method(
+        "rulls",
+        "RULLS",
+        lambda to: RULLS(_iterations(to), random_state=to.seed, n_jobs=to.threads),
+    ),
+    Method(
+        "projected-landmarks",
+        "projected landmarks",
+        lambda to: ProjectedLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
+    ),
+    Method(
+        "projected-landmarks-tuned",
+        "projected landmarks, tuned",
+        lambda to: ProjectedLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
+        map_grid=_projections,
+    ),
+    Method(
+        "sampled-landmarks",
+        "sampled landmarks",
+        lambda to: SampledLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
         takes_missing=True,
     ),
 )

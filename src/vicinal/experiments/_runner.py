@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from .. import __version__, datasets
-from ._evaluate import Outcome, Protocol, add_noise, classify, cluster, find_outliers, scaler, stratified_sample
+from ._evaluate import Outcome, Protocol, classify, cluster, find_outliers, picture, scaler, stratified_sample
 from ._experiment import Cell, Experiment
-from ._methods import Setting, find_method
+from ._methods import Method, Setting, find_method
+from ._noise import add_noise
 from ._results import ResultFile, Row, cell_rows
 
 Source = Callable[[str], tuple[Any, NDArray]]
@@ -175,8 +176,32 @@ def failed_rows(experiment: Experiment, cell: Cell, reason: str) -> list[Row]:
 def _outcome(
     experiment: Experiment, cell: Cell, threads: int, load: Source, prepare: Callable[[Any], Any] | None
 ) -> Outcome:
+    spec = experiment.method_spec(cell.method)
+    method, protocol, X, y = _task(experiment, cell, threads, load, prepare)
+    if experiment.task == "classification":
+        return classify(method, protocol, X, y)
+    if experiment.task == "clustering":
+        return cluster(method, protocol, X, y, runs=experiment.runs, unit_rows=spec.unit_rows)
+    if experiment.task == "images":
+        return picture(method, protocol, X, y)[1]
+    return find_outliers(
+        method, protocol, X, y, neighbors=experiment.neighbors, unit_rows=spec.unit_rows, detector=spec.detector
+    )
+
+
+def cell_features(experiment: Experiment, cell: Cell) -> tuple[Any, NDArray]:
+    """The features that a cell is about, of all its rows, and their labels."""
+    method, protocol, X, y = _task(experiment, cell, 1, load_rows, None)
+    return picture(method, protocol, X, y)[0], y
+
+
+def _task(
+    experiment: Experiment, cell: Cell, threads: int, load: Source, prepare: Callable[[Any], Any] | None
+) -> tuple[Method, Protocol, Any, NDArray]:
+    """What a cell is made of: a method, how it is run, and the rows."""
     data, spec = experiment.data_spec(cell.data), experiment.method_spec(cell.method)
     varied = experiment.setting(cell)
+    n_groups = varied.pop("n_groups", experiment.n_groups)
     noise = varied.pop("noise", "none")
     method = find_method(spec.name)
     if not method.installed:
@@ -198,7 +223,7 @@ def _outcome(
         setting=Setting(
             n_rows=X.shape[0],
             n_features=X.shape[1],
-            n_groups=experiment.n_groups,
+            n_groups=n_groups,
             n_components=experiment.n_components,
             seed=cell.seed,
             threads=threads,
@@ -212,13 +237,7 @@ def _outcome(
         most_rows=min(caps) if caps else None,
         metrics=experiment.metrics,
     )
-    if experiment.task == "classification":
-        return classify(method, protocol, X, y)
-    if experiment.task == "clustering":
-        return cluster(method, protocol, X, y, runs=experiment.runs, unit_rows=spec.unit_rows)
-    return find_outliers(
-        method, protocol, X, y, neighbors=experiment.neighbors, unit_rows=spec.unit_rows, detector=spec.detector
-    )
+    return method, protocol, X, y
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from ._results import Row
 SIGNIFICANT = 0.05
 LEAST_VALUES = 3
 SECONDS = ("feature_seconds", "model_seconds")
+NEITHER_END_IS_BETTER = ("sparsity_ratio",)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Figure:
     best: bool = False
     p_value: float | None = None
     paper: float | None = None
+    ours: bool = False
 
     @property
     def seconds(self) -> float:
@@ -121,6 +123,7 @@ def _figure(
         chosen=tuple(dict.fromkeys(row["chosen"] for row in members if row["chosen"])),
         notes=tuple(dict.fromkeys(note for row in members for note in _notes(row))),
         paper=paper[0] if paper else None,
+        ours=method.startswith(experiment.subject),
     )
 
 
@@ -144,7 +147,7 @@ def _overlap(experiment: Experiment) -> float:
 
 def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dict[tuple[str, str], float]]]) -> Figure:
     scored = [(method, values) for method, values in contest if values]
-    if not scored or figure.n == 0 or len(scored) == 1:
+    if not scored or figure.n == 0 or len(scored) == 1 or figure.metric in NEITHER_END_IS_BETTER:
         return figure
     sign = -1 if figure.metric in SECONDS else 1
     best, best_values = max(scored, key=lambda entry: sign * statistics.fmean(entry[1].values()))

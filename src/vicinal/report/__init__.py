@@ -1,13 +1,14 @@
 """A report as one HTML file: plain records in, a page that needs no network out."""
 
 from ._comparison import comparison_page, comparison_verdict
-from ._experiment import data_pictures, experiment_page, quick_warning, verdict
+from ._experiment import data_pictures, experiment_page
 from ._page import (
     Cell,
     Column,
     DotRow,
     Dots,
     FeatureImage,
+    FeatureImages,
     Lines,
     Page,
     Point,
@@ -21,6 +22,7 @@ from ._page import (
 from ._pictures import feature_image, voronoi_cells
 from ._render import render, write_report
 from ._scales import human_seconds
+from ._verdict import quick_warning, verdict
 
 __all__ = [
     "Cell",
@@ -28,6 +30,7 @@ __all__ = [
     "DotRow",
     "Dots",
     "FeatureImage",
+    "FeatureImages",
     "Lines",
     "Page",
     "Point",

@@ -7,10 +7,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..experiments import Experiment, Figure
-from ._experiment import figure_cell, is_ours, lines, protocol_facts, show, time_chart
+from ._experiment import figure_cell, lines, protocol_facts, time_chart
 from ._page import Cell, Column, Page, Section, Table
 from ._pictures import picture_section
 from ._scales import human_seconds
+from ._verdict import show
 
 
 def comparison_page(
@@ -92,7 +93,7 @@ def comparison_verdict(figures: list[Figure]) -> tuple[str, ...]:
     fastest = min((best, *tied), key=lambda figure: figure.seconds)
     if fastest is not best:
         sentences.append(f"The quickest of these is {fastest.label}, in {human_seconds(fastest.seconds)}.")
-    ours = next((figure for figure in told if is_ours(figure)), None)
+    ours = next((figure for figure in told if figure.ours), None)
     raw = next((figure for figure in told if figure.method == "raw"), None)
     if ours is not None and raw is not None and ours is not best:
         gain = ours.mean - raw.mean

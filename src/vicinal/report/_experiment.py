@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from ..experiments import Experiment, Figure, load_rows, scaler
-from ._page import Cell, Column, DotRow, Dots, Lines, Page, Point, Scatter, Section, Series, Table
-from ._pictures import picture_section
+from ..experiments import Experiment, Figure, cell_features, load_rows, scaler
+from ._page import (
+    Cell,
+    Column,
+    DotRow,
+    Dots,
+    FeatureImage,
+    FeatureImages,
+    Lines,
+    Page,
+    Point,
+    Scatter,
+    Section,
+    Series,
+    Table,
+)
+from ._pictures import PICTURE_ROWS, feature_image, picture_section
 from ._scales import human_seconds
+from ._verdict import METRIC_NAMES, column_label, metric_family, quick_warning, show, verdict
 
-OURS = "randlocal"
-METRIC_NAMES = {
-    "micro_f1": "micro-F1",
-    "macro_f1": "macro-F1",
-    "accuracy": "accuracy",
-    "nmi": "NMI",
-    "auc": "AUC",
-    "feature_seconds": "time for features",
-    "model_seconds": "time for the linear SVM",
-}
 ZERO_ON_A_LOG_SCALE = 1e-6
+PICTURE_ITERATIONS = 8
 
 
 def experiment_page(
@@ -50,7 +57,9 @@ def experiment_page(
     """
     metrics = list(dict.fromkeys(metric_family(figure) for figure in figures))
     sections = [_tables(experiment, figures, metrics)]
-    if any(experiment.method_spec(figure.method).vary for figure in figures):
+    if experiment.task == "images":
+        sections, pictures = [*([pictures] if pictures else []), *sections], None
+    elif any(experiment.method_spec(figure.method).vary for figure in figures):
         sections = [_sensitivity(experiment, figures), *sections]
     elif experiment.task == "outliers":
         sections = [_over_neighbors(experiment, figures), *sections]
@@ -72,22 +81,41 @@ def experiment_page(
 
 
 def data_pictures(experiment: Experiment) -> Section:
-    """What RandLocal makes of the first data set."""
+    """What the methods make of the first data set or, where pictures are not all that it is about, its subject."""
+    if experiment.task == "images":
+        return _side_by_side(experiment)
     spec = experiment.data[0]
+    if experiment.subject != "randlocal":
+        few = replace(
+            experiment,
+            data=(replace(spec, rows=min(spec.rows or PICTURE_ROWS, PICTURE_ROWS)),),
+            n_groups=min(experiment.n_groups, PICTURE_ITERATIONS),
+        )
+        method = next(method for method in few.methods if method.id.startswith(few.subject))
+        image = _image(few, method.id, f"{few.label(method.id)}, rows sorted by class")
+        text = f"{few.data_label(spec.name)}: a class that has columns of its own is easy for a linear model."
+        return Section("What the features look like", text, (image,))
     X, y = load_rows(spec.name)
     names, codes = np.unique(y, return_inverse=True)
     rows = scaler(spec.scale, X).fit_transform(X)
     return picture_section(rows, codes, tuple(map(str, names)), place=experiment.data_label(spec.name))
 
 
-def quick_warning(experiment: Experiment) -> str | None:
-    if not experiment.quick:
-        return None
-    rows = max(spec.rows or 0 for spec in experiment.data)
-    return (
-        f"Quick run: at most {rows:,} rows of each data set, {experiment.folds} folds, {experiment.n_groups} groups. "
-        "It shows that everything works; its figures are not those of the experiment. Run it without --quick for them."
+def _side_by_side(experiment: Experiment) -> Section:
+    place = experiment.data_label(experiment.data[0].name)
+    images = tuple(_image(experiment, spec.id, experiment.label(spec.id)) for spec in experiment.methods)
+    caption = (
+        "The same rows in every picture, as many of each class, sorted by class. Where a class has columns of its own, "
+        "its rows chose the same landmarks."
     )
+    return Section("The features", "", (FeatureImages(f"Features of {place}", images, caption),))
+
+
+def _image(experiment: Experiment, method: str, title: str) -> FeatureImage:
+    """The features of a method on the experiment's first data set, without noise."""
+    spec = replace(experiment.method_spec(method), vary={}, skip=())
+    alone = replace(experiment, data=experiment.data[:1], methods=(spec,), noise=("none",))
+    return feature_image(*cell_features(alone, alone.cells()[0]), title=title)
 
 
 def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
@@ -96,6 +124,8 @@ def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
             ("Protocol", f"k-means {experiment.runs} times on features of all rows"),
             ("Intervals and tests", "95 %, over the starts of k-means; the features were drawn once"),
         )
+    if experiment.task == "images":
+        return (("Protocol", "features of all rows, learned from all rows"),)
     if experiment.task == "outliers":
         return (("Protocol", f"distance to the k-th neighbour; up to {experiment.repeats} draws"),)
     return (
@@ -106,87 +136,6 @@ def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
         ),
         ("Intervals and tests", "95 %, over folds, corrected for shared training rows (Nadeau and Bengio 2003)"),
     )
-
-
-def verdict(experiment: Experiment, figures: list[Figure]) -> tuple[str, ...]:
-    """The outcome in words: where our methods lead, and how they stand to the paper's figures."""
-    first = metric_family(figures[0])
-    if experiment.shown:
-        return _time_verdict(experiment, figures)
-    contests: dict[tuple[str, str, str], list[Figure]] = {}
-    for figure in figures:
-        if metric_family(figure) == first and figure.n:
-            contests.setdefault((figure.data, figure.setting, figure.metric), []).append(figure)
-    sentences = []
-    won = [figs for figs in contests.values() if len(figs) > 1 and any(f.best and is_ours(f) for f in figs)]
-    contested = [figs for figs in contests.values() if len(figs) > 1]
-    if contested:
-        sentences.append(
-            f"By {METRIC_NAMES[first]}, RandLocal has the best figure in {len(won)} of {len(contested)} comparisons."
-        )
-        lost = [figs for figs in contested if figs not in won]
-        if lost and len(lost) <= 6:
-            told = []
-            for figs in lost:
-                best = next(figure for figure in figs if figure.best)
-                ours = max((figure for figure in figs if is_ours(figure)), key=lambda f: f.mean, default=None)
-                if ours is not None:
-                    place = column_label(experiment, best)
-                    near = " (not significantly less)" if ours.tied else ""
-                    told.append(f"{place}, {best.label} {show(best)}, RandLocal {show(ours)}{near}")
-            sentences.append("Elsewhere: " + "; ".join(told) + ".")
-    beside = [figure for figure in figures if is_ours(figure) and figure.from_paper is not None and figure.n]
-    if beside:
-        reached = [figure for figure in beside if (figure.from_paper or 0) >= 0]
-        worst = min(beside, key=lambda figure: figure.from_paper or 0)
-        sentence = f"Of the paper's {len(beside)} RandLocal figures, {len(reached)} are reached or beaten"
-        if worst.from_paper is not None and worst.from_paper < 0:
-            sentence += (
-                f"; the furthest below is {METRIC_NAMES[metric_family(worst)]} on {column_label(experiment, worst)}, "
-                f"{show(worst)} against {worst.paper:.4f}"
-            )
-        sentences.append(sentence + ".")
-    return tuple(sentences) or (f"{len(figures)} figures.",)
-
-
-def _time_verdict(experiment: Experiment, figures: list[Figure]) -> tuple[str, ...]:
-    largest = experiment.data[-1].name
-    seconds = {(figure.method, figure.metric): figure.mean for figure in figures if figure.data == largest and figure.n}
-    told = [
-        f"{experiment.label(method)} {human_seconds(value)}"
-        for (method, metric), value in seconds.items()
-        if metric == "feature_seconds" and value > 0
-    ]
-    models = [
-        f"{experiment.label(method)} {human_seconds(value)}"
-        for (method, metric), value in seconds.items()
-        if metric == "model_seconds" and method in ("raw", OURS)
-    ]
-    place = experiment.data_label(largest)
-    return (f"Features of {place}: {', '.join(told)}.", f"The linear SVM on {place}: {', '.join(models)}.")
-
-
-def metric_family(figure: Figure) -> str:
-    return figure.metric.split("@")[0]
-
-
-def is_ours(figure: Figure) -> bool:
-    return figure.method.startswith(OURS)
-
-
-def column_label(experiment: Experiment, figure: Figure) -> str:
-    parts = [experiment.data_label(figure.data)]
-    if figure.setting:
-        parts.append(figure.setting)
-    if "@" in figure.metric:
-        parts.append("k = " + figure.metric.split("@")[1])
-    return ", ".join(parts)
-
-
-def show(figure: Figure) -> str:
-    if not figure.n:
-        return "–"
-    return human_seconds(figure.mean) if figure.metric.endswith("_seconds") else f"{figure.mean:.4f}"
 
 
 def figure_cell(figure: Figure) -> Cell:
@@ -212,24 +161,35 @@ def figure_cell(figure: Figure) -> Cell:
 
 
 def _tables(experiment: Experiment, figures: list[Figure], metrics: list[str]) -> Section:
+    """A table per metric or, where methods share a varied parameter, per metric and data set."""
+    by_data = [spec.name for spec in experiment.data] if _shared_parameter(experiment) else [None]
     blocks = []
     for metric in metrics:
-        own = [figure for figure in figures if metric_family(figure) == metric]
-        columns = list(dict.fromkeys(column_label(experiment, figure) for figure in own))
-        labels = list(dict.fromkeys(figure.label for figure in own))
-        place = {(figure.label, column_label(experiment, figure)): figure for figure in own}
-        better: Literal["low", "high"] = "low" if metric.endswith("_seconds") else "high"
-        rows = tuple(
-            (
-                Cell(label),
-                *(figure_cell(place[label, column]) if (label, column) in place else Cell("–") for column in columns),
-            )
-            for label in labels
-        )
-        header = (Column("method"), *(Column(column, "number", better) for column in columns))
-        name = METRIC_NAMES[metric]
-        blocks.append(Table(name[0].upper() + name[1:], header, rows))
+        name = METRIC_NAMES[metric][0].upper() + METRIC_NAMES[metric][1:]
+        for data in by_data:
+            own = [f for f in figures if metric_family(f) == metric and data in (None, f.data)]
+            if data is None:
+                blocks.append(_table(name, metric, own, lambda figure: column_label(experiment, figure)))
+            elif own:
+                caption = f"{name}, {experiment.data_label(data)}"
+                blocks.append(_table(caption, metric, own, lambda figure: figure.setting or "not varied"))
     return Section("The figures", "Ours, and the paper's own where it gives one for the same data.", tuple(blocks))
+
+
+def _table(caption: str, metric: str, figures: list[Figure], column_of: Callable[[Figure], str]) -> Table:
+    place = {(figure.label, column_of(figure)): figure for figure in figures}
+    labels, columns = (list(dict.fromkeys(keys)) for keys in zip(*place, strict=True))
+    better: Literal["low", "high"] | None = "low" if metric.endswith("_seconds") else "high"
+    if metric == "sparsity_ratio":
+        better = None
+    rows = tuple(
+        (
+            Cell(label),
+            *(figure_cell(place[label, column]) if (label, column) in place else Cell("–") for column in columns),
+        )
+        for label in labels
+    )
+    return Table(caption, (Column("method"), *(Column(column, "number", better) for column in columns)), rows)
 
 
 def _beside_the_paper(experiment: Experiment, figures: list[Figure], metric: str) -> Section:
@@ -237,7 +197,7 @@ def _beside_the_paper(experiment: Experiment, figures: list[Figure], metric: str
     for column, members in _by_column(experiment, figures, metric).items():
         if any(figure.paper is not None for figure in members):
             rows = tuple(
-                DotRow(f.label, f.mean if f.n else None, _or_none(f.low), _or_none(f.high), f.paper, is_ours(f))
+                DotRow(f.label, f.mean if f.n else None, _or_none(f.low), _or_none(f.high), f.paper, f.ours)
                 for f in members
             )
             blocks.append(Dots(column, METRIC_NAMES[metric], rows))
@@ -257,9 +217,7 @@ def _against_time(experiment: Experiment, figures: list[Figure], metric: str) ->
 
 def time_chart(title: str, metric: str, members: list[Figure]) -> Scatter:
     points = tuple(
-        Point(f.label, max(f.seconds, 1e-3), f.mean, _or_none(f.low), _or_none(f.high), is_ours(f))
-        for f in members
-        if f.n
+        Point(f.label, max(f.seconds, 1e-3), f.mean, _or_none(f.low), _or_none(f.high), f.ours) for f in members if f.n
     )
     return Scatter(title, "seconds for features and model", metric, points)
 
@@ -272,7 +230,39 @@ def _by_column(experiment: Experiment, figures: list[Figure], metric: str) -> di
     return columns
 
 
+def _shared_parameter(experiment: Experiment) -> str | None:
+    """What more than one method varies, if there is such a parameter."""
+    varied = [name for spec in experiment.methods for name in spec.vary]
+    return next((name for name in varied if varied.count(name) > 1), None)
+
+
+def _over_parameter(experiment: Experiment, figures: list[Figure], parameter: str) -> Section:
+    """A chart per data set and a line per method; methods that do not vary are lines across."""
+    label = "groups or iterations" if parameter == "n_groups" else parameter
+    metric = metric_family(figures[0])
+    blocks = []
+    for spec in experiment.data:
+        own = [figure for figure in figures if figure.data == spec.name and metric_family(figure) == metric]
+        varied = [figure for figure in own if figure.setting.startswith(f"{parameter}=")]
+        if varied:
+            chart = lines(
+                f"{experiment.data_label(spec.name)}: {METRIC_NAMES[metric]} over {label}",
+                label,
+                METRIC_NAMES[metric],
+                varied,
+                name=lambda figure: figure.label,
+                x=_value,
+                x_log=True,
+            )
+            across = tuple((figure.label, figure.mean) for figure in own if not figure.setting and figure.n)
+            blocks.append(replace(chart, reference=across))
+    return Section("Sensitivity", "", tuple(blocks))
+
+
 def _sensitivity(experiment: Experiment, figures: list[Figure]) -> Section:
+    shared = _shared_parameter(experiment)
+    if shared is not None:
+        return _over_parameter(experiment, figures, shared)
     parameters = list(dict.fromkeys(figure.setting.split("=")[0] for figure in figures if "=" in figure.setting))
     blocks = []
     for parameter in parameters:
@@ -338,7 +328,7 @@ def lines(
                 tuple(figure.mean for figure in own),
                 tuple(_or_none(figure.low) for figure in own),
                 tuple(_or_none(figure.high) for figure in own),
-                highlight=label.startswith("RandLocal"),
+                highlight=any(figure.ours and figure.label == label for figure in own),
             )
         )
     return Lines(title, x_label, y_label, tuple(series), x_log=x_log, caption=caption)

@@ -225,6 +225,15 @@ class FeatureImage:
 
 
 @dataclass(frozen=True, eq=False)
+class FeatureImages:
+    """What several methods make of the same rows, side by side."""
+
+    title: str
+    images: tuple[FeatureImage, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class VoronoiPanel:
     """Anchors and rows in the plane; `class_names[c]` is the name of class c."""
 
@@ -260,7 +269,7 @@ class Voronoi:
     caption: str = ""
 
 
-Block = Table | Scatter | Lines | Dots | FeatureImage | Voronoi
+Block = Table | Scatter | Lines | Dots | FeatureImage | FeatureImages | Voronoi
 
 
 @dataclass(frozen=True)
