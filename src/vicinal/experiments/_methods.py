@@ -133,9 +133,9 @@ def _iterations(to: Setting) -> int:
     return min(to.n_groups, MOST_ITERATIONS)
 
 
-def _projections(to: Setting) -> list[Grid]:
-    # Few rows have few landmarks, of which 30 are nearly all.
-    return [{"n_components": [0.2, 0.5, 1.0], "n_nearest": [10, 30] if to.n_rows >= 1000 else [10]}]
+def _samples(to: Setting) -> list[Grid]:
+    """Another distance, and fewer or more columns, always with as many landmarks as the rows allow."""
+    return [{"n_columns": [0.05, 0.2, 0.5], "metric": ["euclidean", "manhattan"], "n_landmarks": [1024]}]
 
 
 def _components(to: Setting) -> int:
@@ -275,15 +275,16 @@ METHODS: tuple[Method, ...] = (
         lambda to: ProjectedLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
     ),
     Method(
-        "projected-landmarks-tuned",
-        "projected landmarks, tuned",
-        lambda to: ProjectedLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
-        map_grid=_projections,
-    ),
-    Method(
         "sampled-landmarks",
         "sampled landmarks",
         lambda to: SampledLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
+        takes_missing=True,
+    ),
+    Method(
+        "sampled-landmarks-tuned",
+        "sampled landmarks, tuned",
+        lambda to: SampledLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
+        map_grid=_samples,
         takes_missing=True,
     ),
 )
