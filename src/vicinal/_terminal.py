@@ -45,21 +45,29 @@ def comparison_table(figures: list[Figure], title: str) -> Table:
 
 
 def figure_tables(experiment: Experiment, figures: list[Figure]) -> list[Table]:
-    """A table per metric: a line per data set and setting, a column per method, the paper's figure in brackets."""
+    """A table per metric: methods and their settings down, data sets across, the paper's figure in brackets below.
+
+    Data sets are few and their figures short, so that tables fit a terminal of 80 columns.
+    """
     tables = []
     for metric in dict.fromkeys(figure.metric for figure in figures):
         own = [figure for figure in figures if figure.metric == metric]
         table = Table(title=f"{experiment.title}: {metric}", title_justify="left")
-        table.add_column("data")
-        methods = list(dict.fromkeys(figure.label for figure in own))
-        for label in methods:
-            table.add_column(escape(label), justify="right")
-        lines: dict[str, dict[str, str]] = {}
-        for figure in own:
-            place = ", ".join(filter(None, (experiment.data_label(figure.data), figure.setting)))
-            lines.setdefault(place, {})[figure.label] = _shown(figure)
-        for place, shown in lines.items():
-            table.add_row(escape(place), *(shown.get(label, "–") for label in methods))
+        table.add_column("method")
+        settings = any(figure.setting for figure in own)
+        if settings:
+            table.add_column("setting")
+        data = list(dict.fromkeys(figure.data for figure in own))
+        for name in data:
+            table.add_column(escape(experiment.data_label(name)), justify="right", min_width=8)
+        lines: dict[tuple[str, str], dict[str, str]] = {}
+        for figure in sorted(own, key=lambda figure: [f.label for f in own].index(figure.label)):
+            lines.setdefault((figure.label, figure.setting), {})[figure.data] = _shown(figure)
+        last = ""
+        for (label, setting), shown in lines.items():
+            head = (escape(label) if label != last else "", *((escape(setting),) if settings else ()))
+            table.add_row(*head, *(shown.get(name, "–") for name in data))
+            last = label
         tables.append(table)
     return tables
 
@@ -67,9 +75,10 @@ def figure_tables(experiment: Experiment, figures: list[Figure]) -> list[Table]:
 def _shown(figure: Figure) -> str:
     if not figure.n:
         return "–"
-    text = f"{figure.mean:.2f}" if figure.metric.endswith("_seconds") else f"{figure.mean:.4f}"
+    digits = 2 if figure.metric.endswith("_seconds") else 4
+    text = f"{figure.mean:.{digits}f}"
     text = f"[bold green]{text}[/]" if figure.best else text
-    paper = f" ({figure.paper:g})" if figure.paper is not None else ""
+    paper = f"\n({figure.paper:.{digits}f})" if figure.paper is not None else ""
     return text + paper
 
 

@@ -30,6 +30,19 @@ def check_non_negative(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_positive(name: str, value: Any) -> float:
+    if not (_is_count(value) or _is_fraction(value)) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a number above 0; got {value!r}.")
+    return float(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """A share above 0, up to all of it."""
+    if not (_is_count(value) or _is_fraction(value)) or not 0 < value <= 1:
+        raise ValueError(f"{name} must be a share above 0 and up to 1.0; got {value!r}.")
+    return float(value)
+
+
 def check_count_range(name: str, value: Any, *, least: int = 1) -> tuple[int, int]:
     """A whole number, or a pair (lowest, highest) of them."""
     low, high = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)

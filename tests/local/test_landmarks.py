@@ -101,6 +101,14 @@ def test_projected_landmarks_refuse_missing_values():
 
 
 @BOTH
+def test_infinite_values_are_refused(kind):
+    X = DENSE.copy()
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="contains infinity"):
+        kind(2).fit(X)
+
+
+@BOTH
 def test_few_rows(kind):
     with pytest.warns(UserWarning, match="n_nearest=10 needs more than 10 rows .* X has 5, so n_nearest=4 is used"):
         model = kind(3, random_state=0).fit(DENSE[:5])

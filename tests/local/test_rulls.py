@@ -2,6 +2,7 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import oracle
 import pytest
@@ -9,8 +10,9 @@ import scipy.sparse as sp
 from scipy.stats import ortho_group
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 
-from vicinal import RULLS
+from vicinal import RULLS, ProjectedLandmarks, SampledLandmarks
 from vicinal.local._local_bases import centred, directions, principal_coefficients
 from vicinal.local._robust_basis import robust_basis
 
@@ -110,18 +112,94 @@ def test_single_precision_is_close(columns):
     assert close.mean() > 0.99  # which landmark comes last may change
 
 
-def test_tight_clusters_are_computed_in_double():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("spread", [1e-2, 1e-4, 1e-6])
+def test_tight_clusters(dtype, spread):
     """Products of whole rows would lose what tells the rows of a cluster apart."""
     rng = np.random.default_rng(0)
     centers = 10 * rng.standard_normal((8, 64))
-    X = (centers[rng.integers(8, size=600)] + 1e-3 * rng.standard_normal((600, 64))).astype(np.float32)
-    model = RULLS(40, n_landmarks=300, n_nearest=5, random_state=0).fit(X)
+    X = (centers[rng.integers(8, size=500)] + spread * rng.standard_normal((500, 64))).astype(dtype)
+    model = RULLS(10, n_landmarks=200, n_nearest=5, random_state=0).fit(X)
     if by_products(model):
         assert model.rows_.dtype == np.float64
-    found = model.transform(X)
-    assert found.dtype == np.float32
-    expected = RULLS(40, n_landmarks=300, n_nearest=5, random_state=0).fit_transform(X.astype(np.float64))
-    assert np.mean(found.indices == expected.indices) > 0.95
+    found = model.transform(X[:100])
+    assert found.dtype == dtype
+    expected = oracle.rulls(model, X[:100], X)
+    assert np.mean((found.toarray() > 0) == (expected > 0)) > (0.999 if spread > 1e-6 or dtype == np.float64 else 0.9)
+
+
+@pytest.mark.parametrize("kind", [RULLS, SampledLandmarks, ProjectedLandmarks])
+@pytest.mark.parametrize(("dtype", "factor"), [(np.float32, 1e25), (np.float64, 1e200)])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+def test_a_row_so_far_off_that_its_squares_overflow(kind, dtype, factor, metric):
+    X = WIDE.astype(dtype)
+    far = np.vstack([X[:2], dtype(factor) * X[2:3]])
+    features = kind(3, metric=metric, random_state=0).fit(X).transform(far)
+    features.check_format()
+    assert np.isfinite(features.data).all()
+    assert (features.getnnz(axis=1) == 30).all()
+
+
+@pytest.mark.parametrize("factor", [1e-10, 1e10])
+def test_cosine_does_not_depend_on_the_scale(factor):
+    X = WIDE[:, :12].astype(np.float32)
+    plain = RULLS(5, metric="cosine", random_state=0).fit_transform(X).toarray()
+    scaled = RULLS(5, metric="cosine", random_state=0).fit_transform(X * np.float32(factor)).toarray()
+    assert np.isclose(plain, scaled, atol=1e-3).mean() > 0.99
+
+
+def test_a_column_that_is_constant_nearby_is_not_blown_up():
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.standard_normal((300, 6))
+    X[:, 5] = np.where(np.arange(300) % 2, 50000.7, 0)
+    X[:, 0] *= 1e13
+    model = RULLS(3, n_landmarks=30, normalize=True, random_state=0).fit(X[:, 1:])
+    assert model.transform(X[1::2, 1:]).max() < 1e7
+    deviation = centred(X[None, 1:60:2], np.ones((1, 30), bool), True)[1][0, 0]
+    np.testing.assert_allclose(deviation[:5], X[1:60:2, :5].std(0))
+    assert deviation[5] == 1
+
+
+def test_robust_subspaces_where_most_rows_are_equal():
+    X = np.vstack([np.repeat(WIDE[:1], 26, axis=0), WIDE[1:200]])
+    model = RULLS(2, pca="robust", random_state=0).fit(X)
+    assert (np.diff(model.direction_ptr_) > 0).all()
+
+
+def test_a_share_may_be_a_whole_number():
+    X = WIDE[:100, :6]
+    for pca in ("classic", "robust"):
+        whole = RULLS(2, variance=1, pca=pca, random_state=0).fit(X)
+        np.testing.assert_array_equal(
+            whole.direction_ptr_, RULLS(2, variance=np.float32(1), pca=pca, random_state=0).fit(X).direction_ptr_
+        )
+        assert np.diff(whole.direction_ptr_).max() > 1
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch):
+    model = RULLS(2, random_state=0).fit(WIDE + 1000)
+    before = model.transform(WIDE + 1000)
+
+    def fail(*args):
+        raise MemoryError
+
+    monkeypatch.setattr("vicinal.local._rulls.principal_coefficients", fail)
+    with pytest.raises(MemoryError):
+        model.fit(WIDE)
+    assert (model.transform(WIDE + 1000) != before).nnz == 0
+    new = RULLS(2)
+    with pytest.raises(MemoryError):
+        new.fit(WIDE)
+    with pytest.raises(NotFittedError):
+        new.transform(WIDE)
+
+
+def test_within_processes_of_joblib(monkeypatch):
+    monkeypatch.setattr("vicinal.local._rulls.BATCH_BYTES", 1 << 18)
+    expected = RULLS(2, random_state=0, n_jobs=1).fit_transform(WIDE)
+    with joblib.parallel_config(backend="multiprocessing"):
+        found = RULLS(2, random_state=0, n_jobs=2).fit_transform(WIDE)
+    assert (expected != found).nnz == 0
 
 
 def test_robust_subspaces_are_those_of_robust_pca():
@@ -142,7 +220,7 @@ def test_robust_subspaces_are_those_of_robust_pca():
 def test_local_directions_are_principal_components():
     rows = RNG.standard_normal((3, 10, 25)) @ RNG.standard_normal((25, 25))
     own, deviation = centred(rows, np.ones((3, 10), bool), False)
-    weights = principal_coefficients(own, 0.9)
+    weights = principal_coefficients(own, np.ones((3, 10), bool), 0.9)
     found = np.split(directions(own, deviation, weights), np.cumsum([weight.shape[1] for weight in weights])[:-1])
     for neighborhood, axes in zip(rows, found, strict=True):
         pca = PCA(0.9, svd_solver="full").fit(neighborhood)
@@ -196,8 +274,8 @@ def test_all_rows_equal():
         ({"n_landmarks": 1, "n_nearest": 1}, "n_landmarks must be a whole number of at least 2"),
         ({"n_iterations": 0}, "n_iterations must be a whole number of at least 1"),
         ({"n_neighborhood": 1}, "n_neighborhood must be a whole number of at least 2"),
-        ({"radius": 0.0}, "radius must be a distance above 0; got 0.0"),
-        ({"radius": "x"}, "radius must be a distance above 0; got 'x'"),
+        ({"radius": 0.0}, "radius must be a number above 0; got 0.0"),
+        ({"radius": "x"}, "radius must be a number above 0; got 'x'"),
         ({"variance": 0.0}, "variance must be a share above 0 and up to 1.0; got 0.0"),
         ({"variance": 2}, "variance must be a share above 0 and up to 1.0; got 2"),
         ({"pca": "sparse"}, "pca must be one of 'classic', 'robust'; got 'sparse'"),

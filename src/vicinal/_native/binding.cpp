@@ -161,6 +161,7 @@ public:
                   center ? center->data() : nullptr, scale,
                   static_cast<Metric>(metric)};
         const std::int64_t n_rows = groups.table.n_rows;
+        require(0 <= metric && metric <= 2, "metric must be 0, 1 or 2");
         auto length = [](const auto& array) { return static_cast<std::int64_t>(array.shape(0)); };
         require(feature_ptr.shape(0) == anchor_ptr.shape(0), "the pointers differ in length");
         require(!center || length(*center) == groups.n_columns(), "center must have a number per column");
@@ -269,6 +270,7 @@ public:
                      scale,
                      static_cast<Metric>(metric)};
         const std::int64_t n_directions = own.shape(0);
+        require(0 <= metric && metric <= 2, "metric must be 0, 1 or 2");
         require_pointers(direction_ptr, own.shape(0), true, "direction_ptr does not fit own");
         require_pointers(drawn_ptr, drawn.shape(0), false, "drawn_ptr does not fit drawn");
         require_below(drawn, subspaces.n_landmarks, "a landmark is out of range");
@@ -306,7 +308,7 @@ void nearest_in_subspaces(nb::object x_object, const LandmarkSubspaces& landmark
     const Matrix x = matrix_of(x_object);
     const Subspaces& subspaces = landmarks.subspaces;
     require(x.n_columns == subspaces.table.n_columns, "x and the table differ in their number of columns");
-    require(x.n_rows >= 1 && n_nearest >= 1, "there must be at least one row and one neighbour");
+    require(x.n_rows >= 1 && n_nearest >= 1 && n_threads >= 1, "there must be a row, a neighbour and a thread");
     require(!x.sparse || !subspaces.center, "a center cannot move the zeros of a CSR matrix");
     require(!subspaces.neighbors || subspaces.coefficients.type == number_of(values.dtype()),
             "coefficients and values must have the same dtype");

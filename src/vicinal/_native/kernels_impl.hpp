@@ -308,10 +308,16 @@ struct Along {
     }
 
     V distance() const {
-        if constexpr (metric == Metric::euclidean) return root<Real>(sum);
-        if constexpr (metric == Metric::manhattan) return sum;
-        V lengths = root<Real>(squares * length);
-        return larger(lengths > 0 ? 1 - sum / lengths : splat<V>(Real(1)), V{});
+        if constexpr (metric == Metric::euclidean) return finite(root<Real>(sum));
+        if constexpr (metric == Metric::manhattan) return finite(sum);
+        V lengths = root<Real>(squares) * root<Real>(splat<V>(length));
+        return finite(larger(lengths > 0 ? 1 - sum / lengths : splat<V>(Real(1)), V{}));
+    }
+
+    // A row so far off that its squares overflow is as far as many distances can be and still be added up.
+    static V finite(V distance) {
+        constexpr Real most = (sizeof(Real) == 4 ? __FLT_MAX__ : __DBL_MAX__) / 65536;
+        return distance < most ? distance : splat<V>(most);
     }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernels.hpp"
 
@@ -19,6 +20,9 @@ struct ValueRule {
 
     template <class Real>
     Real operator()(Real mean, Real distance) const {
+        constexpr Real most = std::numeric_limits<Real>::max() / 2;  // a row so far off that its distances overflow
+        mean = mean < most ? mean : most;
+        distance = distance < most ? distance : most;
         Real least = static_cast<Real>(epsilon) * (mean > 0 ? mean : Real(1));  // a constant subspace
         return std::max(mean - distance, least);
     }

@@ -33,7 +33,7 @@ struct Subspaces {
 struct SubspaceOptions {
     int n_nearest = 1;
     int n_threads = 1;
-    std::int64_t memory = 160 << 20;  // bytes that all threads together may hold
+    std::int64_t memory = 160 << 20;  // bytes that all threads together hold, unless a block of rows needs more
 };
 
 // Returns false when interrupted. A column is drawn_ptr[t] plus the landmark's place among those of its iteration.

@@ -24,7 +24,7 @@ from .._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
-PANEL = 8192
+PANEL, PANEL_BYTES = 8192, 64 << 20  # rows that are searched at a time, at most
 _callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback", default=None)
 
 
@@ -173,8 +173,9 @@ def nearest_rows(
     """The k rows of X nearest to each query, ascending, ties to the first, and their distances."""
     best = np.empty((queries.shape[0], 0), np.int64)
     distances = np.empty(best.shape, np.promote_types(kernel_dtype(X.dtype), kernel_dtype(queries.dtype)))
-    for start in range(0, X.shape[0], PANEL):
-        rows = np.arange(start, min(start + PANEL, X.shape[0]))
+    panel = max(k, min(PANEL, PANEL_BYTES // (8 * X.shape[1])))
+    for start in range(0, X.shape[0], panel):
+        rows = np.arange(start, min(start + panel, X.shape[0]))
         group, _ = sample_groups(X, [rows], [np.arange(X.shape[1])], metric)
         columns, values = empty_entries(queries, min(k, len(rows)), len(rows), group.table.dtype)
         native = group.native(queries, exclude_self=False)
@@ -247,8 +248,8 @@ def n_threads(n_jobs: int | None) -> int:
     Threads, unlike joblib's workers, may run in any process, so that joblib is not asked how many it would start.
     """
     if n_jobs is not None:
-        if n_jobs == 0:
-            raise ValueError("n_jobs must be a number of threads, or -1 for all cores; got 0.")
+        if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
+            raise ValueError(f"n_jobs must be a number of threads, or -1 for all cores; got {n_jobs!r}.")
         return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(joblib.cpu_count(), int(limit)) if limit.isdigit() and int(limit) > 0 else joblib.cpu_count()
@@ -283,7 +284,7 @@ def placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] |
         lowest, highest = _column_ranges(table)
         middle = ((lowest + highest) / 2).astype(table.dtype).astype(np.float64)
         near, far = np.minimum(abs(lowest), abs(highest)), np.maximum(abs(lowest), abs(highest))
-        exact = (lowest * highest > 0) & (abs(middle) <= 2 * near) & (far <= 2 * abs(middle))
+        exact = (np.sign(lowest) * np.sign(highest) > 0) & (abs(middle) <= 2 * near) & (far <= 2 * abs(middle))
         center = np.where(exact & (metric == "euclidean"), middle, 0.0)
         largest = np.maximum(highest - center, center - lowest)
     largest = largest[(largest > 0) & np.isfinite(largest)].astype(np.float64)
@@ -292,7 +293,7 @@ def placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] |
         if largest.max() > 2.0**50 or largest.min() < 2.0**-50:
             table = table.astype(np.float64, copy=False)
         if largest.max() > 2.0**400 or largest.max() < 2.0**-400:
-            scale = float(np.exp2(-np.frexp(largest.max())[1])) if metric != "cosine" else 1.0
+            scale = float(np.exp2(min(-np.frexp(largest.max())[1], 1000))) if metric != "cosine" else 1.0
     return table, center if center.any() else None, scale
 
 

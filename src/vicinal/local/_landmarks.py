@@ -40,7 +40,8 @@ from ._anchors import (
 class LandmarkFeatures(TransformerMixin, BaseEstimator):
     """Draws landmarks for each iteration and turns distances to the nearest of them into features (Eq. 6).
 
-    Subclasses say in `_fit` in which subspace distances are measured, and in `_transform` measure them.
+    Subclasses say in `_fit`, which returns their fitted attributes, in which subspace distances are measured, and in
+    `_transform` measure them.
     """
 
     _takes_missing = False
@@ -62,7 +63,10 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         check_non_negative("regularization", self.regularization)
         rng = check_random_state(self.random_state)
         landmarks, n_nearest = self._draw_landmarks(rows.shape[0], rng)
-        self._fit(rows, landmarks, rng)
+        state = self._fit(rows, landmarks, rng)
+        # All fitted state at once, at the end: a fit that fails leaves the model as it was.
+        for name, value in state.items():
+            setattr(self, name, value)
         self.n_nearest_ = n_nearest
         self.landmark_ptr_ = np.concatenate([[0], np.cumsum([len(drawn) for drawn in landmarks])]).astype(np.int64)
         return self
@@ -78,7 +82,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         -------
         CSR matrix of shape (n_samples, n_features_out)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "landmark_ptr_")
         return self._transform(self._checked(X, reset=False))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -92,7 +96,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_features_out,)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "landmark_ptr_")
         sizes = np.diff(self.landmark_ptr_)
         names = [f"iteration{t}_landmark{place}" for t, size in enumerate(sizes) for place in range(size)]
         return np.array(names, dtype=object)
@@ -105,14 +109,13 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        # Where missing values are allowed, infinite ones are found by the kernel as it reads the rows.
         X = validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr",
             dtype="numeric",
-            ensure_all_finite=not self._takes_missing,
+            ensure_all_finite="allow-nan" if self._takes_missing else True,
             ensure_min_samples=2 if reset else 1,
         )
         return as_numbers(X)
@@ -166,7 +169,7 @@ class SampledLandmarks(LandmarkFeatures):
         Columns per draw: a number, or a share of all columns.
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows.
+        logarithms. It stays at most at half the rows, but above `n_nearest`.
     n_nearest : int, default=10
         Landmarks that describe a row in each draw (l_k).
     regularization : float, default=1e-4
@@ -238,12 +241,18 @@ class SampledLandmarks(LandmarkFeatures):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> dict[str, Any]:
         count = check_feature_count("n_columns", self.n_columns, X.shape[1])
         columns = [np.sort(sample_without_replacement(X.shape[1], count, random_state=rng)) for _ in landmarks]
         groups, samples = sample_groups(X, landmarks, columns, self.metric)
-        self.landmark_samples_, self.landmarks_, self.landmark_rows_ = samples, groups.table, groups.rows
-        self.feature_indices_, self.center_, self.scale_ = groups.features, groups.center, groups.scale
+        return {
+            "landmark_samples_": samples,
+            "landmarks_": groups.table,
+            "landmark_rows_": groups.rows,
+            "feature_indices_": groups.features,
+            "center_": groups.center,
+            "scale_": groups.scale,
+        }
 
     def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         n_groups = len(self.landmark_ptr_) - 1
@@ -275,7 +284,7 @@ class ProjectedLandmarks(LandmarkFeatures):
         Dimensions of each subspace: a number, or a share of the columns (the paper: 10 to 40 %).
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per projection (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the
-        two logarithms. It stays at most at half the rows.
+        two logarithms. It stays at most at half the rows, but above `n_nearest`.
     n_nearest : int, default=10
         Landmarks that describe a row in each projection (l_k).
     regularization : float, default=1e-4
@@ -304,6 +313,11 @@ class ProjectedLandmarks(LandmarkFeatures):
         Where the arithmetic takes place; they affect rounding only.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    The directions are kept, `n_iterations` times `n_components` times as many numbers as there are columns: with many
+    thousands of columns ask for few components by number, not by share.
 
     References
     ----------
@@ -339,7 +353,7 @@ class ProjectedLandmarks(LandmarkFeatures):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> dict[str, Any]:
         n_features = X.shape[1]
         count = check_feature_count("n_components", self.n_components, n_features)
         samples = np.concatenate(landmarks)
@@ -355,8 +369,13 @@ class ProjectedLandmarks(LandmarkFeatures):
             threads = n_threads(self.n_jobs)
             _native.project(as_native(X[drawn]), own, part, None if sp.issparse(X) else center, scale, threads)
             filled += len(drawn)
-        self.directions_, self.landmarks_, self.landmark_samples_ = directions, coordinates, samples
-        self.center_, self.scale_ = center, scale
+        return {
+            "directions_": directions,
+            "landmarks_": coordinates,
+            "landmark_samples_": samples,
+            "center_": center,
+            "scale_": scale,
+        }
 
     def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         n_groups, count = len(self.landmark_ptr_) - 1, self.landmarks_.shape[1]

@@ -21,16 +21,17 @@ def centred(rows: Real, present: NDArray[np.bool_], normalize: bool) -> tuple[Re
     With `normalize` columns have unit deviation within each neighbourhood (Alg. 2, lines 2 to 5).
     """
     weight = present[:, :, None] / present.sum(1)[:, None, None]
-    rows = (rows - (rows * weight).sum(1, keepdims=True)) * present[:, :, None]
+    size = np.abs(rows * present[:, :, None]).max(1, keepdims=True)
+    for _ in range(2):  # what rounding leaves of a far mean the second time takes away
+        rows = (rows - (rows * weight).sum(1, keepdims=True)) * present[:, :, None]
     if not normalize:
         return rows, np.ones((len(rows), 1, 1))
     deviation = np.sqrt((rows**2 * weight).sum(1, keepdims=True))
-    largest = np.abs(rows).max(axis=(1, 2), initial=0, keepdims=True)
-    deviation = np.where(deviation > 1e-12 * largest, deviation, 1)
+    deviation = np.where(deviation > 1e-12 * size, deviation, 1)
     return rows / deviation, deviation
 
 
-def principal_coefficients(rows: Real, variance: float) -> list[Real]:
+def principal_coefficients(rows: Real, present: NDArray[np.bool_], variance: float) -> list[Real]:
     """Of each centred neighbourhood, the k x q weights of the directions that explain that share of its variance."""
     k = rows.shape[1]
     eigenvalues, vectors = np.linalg.eigh(rows @ rows.transpose(0, 2, 1))
@@ -39,8 +40,8 @@ def principal_coefficients(rows: Real, variance: float) -> list[Real]:
     noise = k * np.finfo(np.float64).eps * eigenvalues[:, :1]
     kept = (before < variance * eigenvalues.sum(1, keepdims=True)) & (eigenvalues > noise)
     found = []
-    for value, vector, keep in zip(eigenvalues, vectors, kept, strict=True):
-        found.append(vector[:, keep] / np.sqrt(value[keep]))
+    for value, vector, keep, there in zip(eigenvalues, vectors, kept, present, strict=True):
+        found.append(_balanced(vector[:, keep] / np.sqrt(value[keep]), there))
     return found
 
 
@@ -52,10 +53,18 @@ def robust_coefficients(
     for neighborhood, there, seed in zip(rows, present, seeds, strict=True):
         own = neighborhood[there]
         loadings = robust_basis(own, variance, np.random.RandomState(seed)).loadings
+        if not loadings.shape[1]:  # most rows are equal
+            found += principal_coefficients(neighborhood[None], there[None], variance)
+            continue
         weights = np.zeros((rows.shape[1], loadings.shape[1]))
         weights[there] = np.linalg.pinv(own @ own.T, hermitian=True) @ (own @ loadings)
-        found.append(weights)
+        found.append(_balanced(weights, there))
     return found
+
+
+def _balanced(weights: Real, there: NDArray[np.bool_]) -> Real:
+    """Weights that sum to zero, as they would without rounding: no trace of the rows' mean is left in a direction."""
+    return np.where(there[:, None], weights - weights[there].mean(0), 0)
 
 
 def directions(rows: Real, deviation: Real, weights: list[Real]) -> Real:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from .. import _native
-from .._validation import Matrix, check_choice, check_count
+from .._validation import Matrix, check_choice, check_count, check_positive, check_share
 from ._anchors import (
     BLOCK,
     METRICS,
@@ -31,8 +32,28 @@ from ._local_bases import centred, directions, principal_coefficients, products,
 
 BATCH_BYTES = 8 << 20  # of neighbourhoods in double precision that a thread holds at a time
 EXPANDED_BYTES = 64 << 20  # of directions that are written out at a time
-# Rounding of single precision, as a share of the spread along the weakest direction, that is let pass.
+# Rounding, as a share of the spread along the weakest directions, that is let pass.
 TOLERATED_ROUNDING = 0.02
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the arithmetic takes place: rows there, in double precision."""
+
+    center: NDArray[np.float64] | None
+    scale: float
+
+    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+        found = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
+        return (found if self.center is None else found - self.center) * self.scale
+
+
+def _rounding(table: Matrix, weights: list[NDArray[np.float64]], place: Place, dtype: np.dtype) -> float:
+    """Rounding of products with the table's rows, as a share of the spread along the weakest directions."""
+    blocks = range(0, table.shape[0], BLOCK)
+    length = sum(float(np.square(place(table[start : start + BLOCK])).sum()) for start in blocks) / table.shape[0]
+    steepest = [np.einsum("kq,kq->q", weight, weight).max(initial=0) for weight in weights]
+    return float(np.finfo(dtype).eps * length * np.sqrt(len(weights[0])) * np.quantile(steepest, 0.99))
 
 
 class RULLS(LandmarkFeatures):
@@ -49,7 +70,7 @@ class RULLS(LandmarkFeatures):
         Number of draws (T in the paper).
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows.
+        logarithms. It stays at most at half the rows, but above `n_nearest`.
     n_neighborhood : int, default=30
         Rows that make a landmark's neighbourhood, the landmark among them (k_epsilon).
     radius : float, default=None
@@ -87,8 +108,9 @@ class RULLS(LandmarkFeatures):
     directions_ : ndarray of shape (n_directions, n_features_in_) or None
         The directions, where that takes less room and work than to combine them from rows.
     rows_ : ndarray or CSR matrix of shape (n_rows, n_features_in_) or None
-    neighbors_ : ndarray of shape (n_stored, n_neighborhood)
-        Otherwise the training rows that are in some neighbourhood, each once, and the neighbourhoods among them.
+    neighbors_ : ndarray of shape (n_stored, n_neighborhood) or None
+        Otherwise the training rows that are in some neighbourhood, each once, and the neighbourhoods among them; -1
+        where a neighbourhood has fewer rows than others.
     coefficients_ : ndarray of shape (n_directions * n_neighborhood,) or None
         A subspace's directions as combinations of its neighbourhood's rows: a matrix with a row per neighbour and a
         column per direction, one landmark after the other.
@@ -104,10 +126,15 @@ class RULLS(LandmarkFeatures):
     -----
     A direction is a combination of a neighbourhood's rows, so a row's products with the training rows serve all
     landmarks of all draws, and a landmark costs ``n_neighborhood`` operations per direction in place of one per column.
-    Whichever takes fewer operations is used. A landmark that was drawn several times is measured once.
+    Whichever takes fewer operations is used; data whose neighbourhoods are tiny beside their distance from the origin
+    are computed in double precision or by directions. A landmark that was drawn several times is measured once. With
+    `normalize` there are no such products: each call of `transform` writes the directions out, some at a time, which
+    pays for many rows, not for single ones.
 
     A neighbourhood of equal rows has no directions; the landmark's nearest rows that differ from each other take their
-    place. If all rows are equal, so are all distances, and every value is `regularization`.
+    place. Where most rows are equal `pca="robust"` finds no directions and the principal ones are taken. If all rows
+    are equal, so are all distances, and every value is `regularization`. With ``metric="cosine"`` angles are taken at
+    the origin, with `normalize`, too: columns are scaled then, not moved.
 
     References
     ----------
@@ -157,33 +184,38 @@ class RULLS(LandmarkFeatures):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> dict[str, Any]:
         check_choice("pca", self.pca, ("classic", "robust"))
-        if not isinstance(self.variance, int | float) or not 0 < self.variance <= 1:
-            raise ValueError(f"variance must be a share above 0 and up to 1.0; got {self.variance!r}.")
-        if self.radius is not None and (not isinstance(self.radius, int | float) or not self.radius > 0):
-            raise ValueError(f"radius must be a distance above 0; got {self.radius!r}.")
+        variance = check_share("variance", self.variance)
+        if self.radius is not None:
+            check_positive("radius", self.radius)
         samples, drawn = np.unique(np.concatenate(landmarks), return_inverse=True)
         neighbors = self._neighborhoods(X, samples)
         used, places = np.unique(neighbors[neighbors >= 0], return_inverse=True)
-        table, self.center_, self.scale_ = placement(X[used].astype(kernel_dtype(X.dtype), copy=False), self.metric)
+        table, center, scale = placement(X[used].astype(kernel_dtype(X.dtype), copy=False), self.metric)
+        place = Place(center, scale)
         neighbors[neighbors >= 0] = places
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(samples))
 
         def bases(part: slice) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-            rows, deviation = self._neighborhood_rows(table, neighbors[part])
+            rows, deviation = self._neighborhood_rows(table, neighbors[part], place)
             if self.pca == "classic":
-                weights = principal_coefficients(rows, self.variance)
+                weights = principal_coefficients(rows, neighbors[part] >= 0, variance)
             else:
-                weights = robust_coefficients(rows, neighbors[part] >= 0, self.variance, seeds[part])
-            return weights, products(rows, deviation, weights, self._placed(X[samples[part]]))
+                weights = robust_coefficients(rows, neighbors[part] >= 0, variance, seeds[part])
+            return weights, products(rows, deviation, weights, place(X[samples[part]]))
 
         found = self._in_batches(bases, neighbors.shape, X.shape[1])
         weights = [weight for some, _ in found for weight in some]
-        self.landmark_samples_, self.landmark_rows_ = samples, drawn.astype(np.int32).ravel()
-        self.direction_ptr_ = np.cumsum([0, *(weight.shape[1] for weight in weights)])
-        self.own_ = np.concatenate([own for _, own in found])
-        self._keep(table, neighbors.astype(np.int32), weights)
+        return {
+            "landmark_samples_": samples,
+            "landmark_rows_": drawn.astype(np.int32).ravel(),
+            "direction_ptr_": np.cumsum([0, *(weight.shape[1] for weight in weights)]),
+            "own_": np.concatenate([own for _, own in found]),
+            "center_": center,
+            "scale_": scale,
+            **self._smaller_form(table, neighbors.astype(np.int32), weights, place),
+        }
 
     def _neighborhoods(self, X: Matrix, samples: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows around each landmark; -1 where there are fewer than others have."""
@@ -196,7 +228,7 @@ class RULLS(LandmarkFeatures):
             k = X.shape[0]
         neighbors, distances = nearest_rows(X, X[samples], k, self.metric, n_jobs=self.n_jobs)
         if self.radius is not None:
-            outside = distances > self.radius
+            outside = distances > np.float64(self.radius)
             few = (~outside).sum(1) < min(3, k)
             neighbors[outside & ~few[:, None]] = -1
             if few.any():
@@ -218,56 +250,46 @@ class RULLS(LandmarkFeatures):
         found, _ = nearest_rows(X[different], X[samples], min(k, len(different)), self.metric, n_jobs=self.n_jobs)
         return np.pad(different[found], ((0, 0), (0, k - found.shape[1])), constant_values=-1)
 
-    def _keep(self, table: Matrix, neighbors: NDArray[np.int32], weights: list[NDArray[np.float64]]) -> None:
-        """Keep the directions or what they are combined from, whichever is less.
+    def _smaller_form(
+        self, table: Matrix, neighbors: NDArray[np.int32], weights: list[NDArray[np.float64]], place: Place
+    ) -> dict[str, Any]:
+        """The directions, or what they are combined from, whichever is less.
 
-        Both take as many operations per row as they have numbers.
+        Both take as many operations per row as they have numbers; double precision takes twice as long.
         """
-        n_directions, n_columns, k = self.direction_ptr_[-1], table.shape[1], neighbors.shape[1]
-        combined = table.shape[0] * n_columns + n_directions * k
-        if table.dtype == np.float32 and not self.normalize and self._rounding(table, weights) > TOLERATED_ROUNDING:
-            table = table.astype(np.float64)
+        n_directions, k = sum(weight.shape[1] for weight in weights), neighbors.shape[1]
+        combined = float(table.shape[0] * table.shape[1] + n_directions * k)
+        dtype = table.dtype
+        if not self.normalize and _rounding(table, weights, place, dtype) > TOLERATED_ROUNDING:
             combined *= 2
-        self.rows_: Any = None
-        self.neighbors_: Any = None
-        self.coefficients_: Any = None
-        self.directions_: Any = None
-        if n_directions * n_columns > combined:
-            self.rows_, self.neighbors_ = table, neighbors
-            self.coefficients_ = np.concatenate([weight.ravel() for weight in weights]).astype(table.dtype)
-            return
+            dtype = np.dtype(np.float64)
+            if _rounding(table, weights, place, dtype) > TOLERATED_ROUNDING:
+                combined = np.inf
+        form: dict[str, Any] = dict.fromkeys(("rows_", "neighbors_", "coefficients_", "directions_"))
+        if n_directions * table.shape[1] > combined:
+            flat = np.concatenate([weight.ravel() for weight in weights]).astype(dtype)
+            return form | {"rows_": table.astype(dtype, copy=False), "neighbors_": neighbors, "coefficients_": flat}
 
         def write_out(part: slice) -> NDArray[np.floating]:
-            rows, deviation = self._neighborhood_rows(table, neighbors[part])
+            rows, deviation = self._neighborhood_rows(table, neighbors[part], place)
             return directions(rows, deviation, weights[part]).astype(table.dtype)
 
-        self.directions_ = np.vstack(self._in_batches(write_out, neighbors.shape, n_columns))
+        return form | {"directions_": np.vstack(self._in_batches(write_out, neighbors.shape, table.shape[1]))}
 
-    def _rounding(self, table: Matrix, weights: list[NDArray[np.float64]]) -> float:
-        """Rounding of products in single precision, as a share of the spread along the weakest directions."""
-        square = table.multiply(table).sum() if sp.issparse(table) else np.vdot(table, table)
-        length = float(square) / table.shape[0] * self.scale_**2
-        steepest = [np.einsum("kq,kq->q", weight, weight).max(initial=0) for weight in weights]
-        rounding = np.finfo(np.float32).eps * length * np.sqrt(len(weights[0]))
-        return float(rounding * np.quantile(steepest, 0.99))
-
-    def _placed(self, rows: Matrix) -> NDArray[np.float64]:
-        """Rows in double precision, where the arithmetic takes place."""
-        found = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
-        if self.center_ is not None:
-            found -= self.center_
-        return found * self.scale_
-
-    def _neighborhood_rows(self, table: Matrix, neighbors: NDArray[np.integer]) -> tuple[NDArray, NDArray]:
-        rows = self._placed(table[np.maximum(neighbors, 0).ravel()])
+    def _neighborhood_rows(
+        self, table: Matrix, neighbors: NDArray[np.integer], place: Place
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        rows = place(table[np.maximum(neighbors, 0).ravel()])
         return centred(rows.reshape(*neighbors.shape, -1), neighbors >= 0, self.normalize)
 
-    def _in_batches(self, work: Callable[[slice], Any], shape: tuple[int, int], n_columns: int) -> list[Any]:
+    def _in_batches(self, work: Callable[[slice], Any], shape: tuple[int, ...], n_columns: int) -> list[Any]:
         """What `work` makes of all landmarks, a few at a time, in as many threads as there may be."""
         size = max(1, BATCH_BYTES // (8 * shape[1] * n_columns))
         parts = [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
         with threadpool_limits(1, "blas"):
-            return joblib.Parallel(n_threads(self.n_jobs), prefer="threads")(joblib.delayed(work)(p) for p in parts)
+            return joblib.Parallel(n_threads(self.n_jobs), require="sharedmem")(
+                joblib.delayed(work)(part) for part in parts
+            )
 
     def _transform(self, X: Matrix, *, by_directions: bool = False) -> sp.csr_matrix | sp.csr_array:
         """`by_directions` writes directions out even where products with the rows take fewer operations."""
@@ -330,7 +352,8 @@ class RULLS(LandmarkFeatures):
         ptr, k = self.direction_ptr_ * self.neighbors_.shape[1], self.neighbors_.shape[1]
 
         def write_out(part: slice) -> NDArray[np.floating]:
-            rows, deviation = self._neighborhood_rows(self.rows_, self.neighbors_[landmarks[part]])
+            place = Place(self.center_, self.scale_)
+            rows, deviation = self._neighborhood_rows(self.rows_, self.neighbors_[landmarks[part]], place)
             weights = [self.coefficients_[ptr[p] : ptr[p + 1]].reshape(k, -1) for p in landmarks[part]]
             return directions(rows, deviation, weights).astype(self.rows_.dtype)
 
