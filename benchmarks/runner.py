@@ -68,8 +68,8 @@ def main() -> None:
         [
             f"A start costs {start:.1f} s once, a cell {1000 * per_cell:.0f} ms. {CELLS} cells of "
             f"{direct / CELLS:.1f} s each took {runner:.1f} s by the runner and {direct:.1f} s in a plain loop: "
-            f"{runner / direct - 1:+.1%}. The {cells} cells of Table 3 of the RandLocal paper, {seconds / 60:.0f} minutes "
-            f"of one core, make that {share:.1%}.",
+            f"{runner / direct - 1:+.1%}. The {cells} cells of Table 3 of the RandLocal paper, {seconds / 60:.0f} "
+            f"minutes of one core, make that {share:.1%}.",
         ],
     )
 
