@@ -167,7 +167,9 @@ def test_the_papers_figures_of_settings():
     figures = summarise(declared, rows_of(declared, lambda cell, metric, run: 0.9))
     papers = {figure.setting: figure.paper for figure in figures if (figure.data, figure.method) == ("mnist", "sdae")}
     assert papers == {"noise=none": None, "noise=add": 0.8554, "noise=append": 0.8361}
-    assert {figure.planned for figure in figures} == {3}
+    assert {(figure.data, figure.planned) for figure in figures} == {
+        (data.name, data.folds) for data in declared.data if data.folds is not None
+    }
 
 
 @pytest.mark.parametrize("name", ["randlocal-table3", "randlocal-table5-6", "randlocal-table7", "randlocal-times"])
