@@ -302,3 +302,16 @@ def test_a_frozen_result():
     features = RULLS(2, n_landmarks=8, n_neighborhood=6, n_nearest=2, random_state=3).fit_transform(DIGITS[:40])
     np.testing.assert_array_equal(features.indices[:4], [4, 6, 13, 15])
     np.testing.assert_allclose(features.data[:4], [9.5713446723, 11.4851452736, 11.29323119, 10.3292777099], rtol=1e-9)
+
+
+def test_columns_without_differences_leave_no_rounding_behind():
+    """Remainders far below the smallest normal number make products many times slower."""
+    rows = RNG.standard_normal((4, 9, 6)) + 100 / 3
+    rows[:, :, 2] = 1 / 3
+    present = np.ones((4, 9), bool)
+    present[1, 5:] = False
+    found, _ = centred(rows, present, normalize=False)
+    assert not found[:, :, 2].any()
+    np.testing.assert_allclose(found.sum(1), 0, atol=1e-12)
+    assert not found[1, 5:].any()
+    np.testing.assert_allclose(found[0], rows[0] - rows[0].mean(0), atol=1e-12)

@@ -20,13 +20,18 @@ def centred(rows: Real, present: NDArray[np.bool_], normalize: bool) -> tuple[Re
 
     With `normalize` columns have unit deviation within each neighbourhood (Alg. 2, lines 2 to 5).
     """
-    weight = present[:, :, None] / present.sum(1)[:, None, None]
-    size = np.abs(rows * present[:, :, None]).max(1, keepdims=True)
-    for _ in range(2):  # what rounding leaves of a far mean the second time takes away
-        rows = (rows - (rows * weight).sum(1, keepdims=True)) * present[:, :, None]
+    absent = ~present
+    share = (present / present.sum(1, keepdims=True))[:, None, :]
+    size = np.abs(rows[:, :1])
+    rows = rows - rows[:, :1]  # so that columns without differences are zero, not rounded
+    rows[absent] = 0
+    if normalize:
+        size = size + np.abs(rows).max(1, keepdims=True)
+    rows -= share @ rows
+    rows[absent] = 0
     if not normalize:
         return rows, np.ones((len(rows), 1, 1))
-    deviation = np.sqrt((rows**2 * weight).sum(1, keepdims=True))
+    deviation = np.sqrt(share @ rows**2)
     deviation = np.where(deviation > 1e-12 * size, deviation, 1)
     return rows / deviation, deviation
 

@@ -30,7 +30,7 @@ from ._anchors import (
 from ._landmarks import LandmarkFeatures
 from ._local_bases import centred, directions, principal_coefficients, products, robust_coefficients
 
-BATCH_BYTES = 8 << 20  # of neighbourhoods in double precision that a thread holds at a time
+BATCH_BYTES = 2 << 20  # of neighbourhoods in double precision that a thread holds at a time
 EXPANDED_BYTES = 64 << 20  # of directions that are written out at a time
 # Rounding, as a share of the spread along the weakest directions, that is let pass.
 TOLERATED_ROUNDING = 0.02
