@@ -3,7 +3,16 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
-from vicinal.expand import RBFMap
+from vicinal.expand import (
+    HermiteMap,
+    KernelPerceptron,
+    OnlinePerceptron,
+    PolynomialMap,
+    RandomFourierFeatures,
+    RBFMap,
+    SubsetProductMap,
+)
+from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 
 
@@ -22,6 +31,21 @@ from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
         RobustPCA(),
         RBFMap(),
         RBFMap(gamma=0.5, n_components=3),
+        PolynomialMap(),
+        PolynomialMap(3),
+        SubsetProductMap(),
+        HermiteMap(),
+        HermiteMap(2, 0.5),
+        HermiteMap(3, expansion="taylor"),
+        OnlinePerceptron(),
+        OnlinePerceptron(n_passes=3, shuffle=True, average=True),
+        KernelPerceptron(),
+        KernelPerceptron(Gaussian(0.5), n_passes=3, shuffle=True, average=True),
+        KernelPerceptron(budget=20),
+        RandomFourierFeatures(10),
+        RandomFourierFeatures(10, kernel="laplacian", gamma="median"),
+        RandomFourierFeatures(10, frequencies="hadamard"),
+        RandomFourierFeatures(10, frequencies="orthogonal"),
         DenoisingAutoencoder(n_epochs=2),
         DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
         StackedDenoisingAutoencoder(n_epochs=2),

@@ -1,4 +1,4 @@
-"""The compiled part: nearest anchors of many rows, in groups or in subspaces of their own. Knows arrays only.
+"""The compiled part: nearest anchors, in groups or in subspaces of their own, and random maps. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
@@ -10,6 +10,7 @@ from ._core import (
     drop_missing,
     fingerprints,
     finish,
+    fourier_features,
     instruction_set,
     nearest,
     nearest_in_subspaces,
@@ -24,6 +25,7 @@ __all__ = [
     "drop_missing",
     "fingerprints",
     "finish",
+    "fourier_features",
     "instruction_set",
     "nearest",
     "nearest_in_subspaces",

@@ -74,6 +74,16 @@ def project(
     n_threads: int = 1,
     isa: str = "",
 ) -> None: ...
+def fourier_features(
+    x: Matrix,
+    out: NDArray[np.floating],
+    frequencies: NDArray[np.floating] | None = None,
+    factors: NDArray[np.floating] | None = None,
+    scale: float = 1.0,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
 def sum_distances(
     x: Matrix,
     groups: AnchorGroups,

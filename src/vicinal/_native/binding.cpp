@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine.hpp"
+#include "fourier.hpp"
 #include "subspaces.hpp"
 
 namespace nb = nanobind;
@@ -351,6 +352,37 @@ void project_rows(nb::object x_object, nb::object directions_object, Output out,
     if (!finished) throw nb::python_error();
 }
 
+void fourier_rows(nb::object x_object, Output out, nb::object frequencies_object,
+                  std::optional<nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>> factors, double scale,
+                  int n_threads, nb::object callback, const std::string& isa) {
+    const Matrix x = matrix_of(x_object);
+    const Matrix frequencies = frequencies_object.is_none() ? Matrix{} : matrix_of(frequencies_object);
+    const std::int64_t count = out.shape(1) / 2, n = factors ? factors->shape(2) : 0;
+    require(static_cast<std::int64_t>(out.shape(0)) == x.n_rows && out.shape(1) % 2 == 0 && count >= 1,
+            "out has a wrong shape");
+    if (factors) {
+        require(factors->shape(1) == 4 && n >= x.n_columns && (n & (n - 1)) == 0, "factors have a wrong shape");
+        require(static_cast<std::int64_t>(factors->shape(0)) * n >= count, "there are too few factors");
+        require(factors->dtype() == out.dtype(), "factors and out must have the same dtype");
+    } else if (!frequencies_object.is_none()) {
+        require(frequencies.n_rows == count && frequencies.n_columns == x.n_columns, "frequencies have a wrong shape");
+    } else {
+        require(x.n_columns == count, "x must have a column per angle");
+    }
+    const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
+    auto run = [&](auto* to) {
+        using Real = std::remove_pointer_t<decltype(to)>;
+        const Frequencies<Real> map{count, frequencies_object.is_none() ? nullptr : &frequencies,
+                                    factors ? static_cast<const Real*>(factors->data()) : nullptr, static_cast<int>(n)};
+        nb::gil_scoped_release release;
+        return fourier_features(set, x, map, static_cast<Real>(scale), n_threads, listener(callback), to);
+    };
+    require(out.dtype() == nb::dtype<float>() || out.dtype() == nb::dtype<double>(), "out must be float32 or float64");
+    bool finished = out.dtype() == nb::dtype<float>() ? run(static_cast<float*>(out.data()))
+                                                      : run(static_cast<double*>(out.data()));
+    if (!finished) throw nb::python_error();
+}
+
 // Closes the gaps that entries without an anchor leave; the CSR arrays are the first indptr[-1] entries afterwards.
 void drop_missing(Output columns, Output values, nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig> indptr) {
     require(indptr.shape(0) == columns.shape(0) + 1, "indptr has a wrong length");
@@ -400,6 +432,9 @@ NB_MODULE(_core, m) {
           "n_nearest"_a = 1, "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("project", &project_rows, "x"_a, "directions"_a, "out"_a, "center"_a.none() = nb::none(), "scale"_a = 1.0,
           "n_threads"_a = 1, "isa"_a = "");
+    m.def("fourier_features", &fourier_rows, "x"_a, "out"_a, "frequencies"_a.none() = nb::none(),
+          "factors"_a.none() = nb::none(), "scale"_a = 1.0, "n_threads"_a = 1, "callback"_a.none() = nb::none(),
+          "isa"_a = "");
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("finish", &finish, "columns"_a, "values"_a, "n_groups"_a, "mean_distances"_a, "epsilon"_a, "unit_rows"_a,

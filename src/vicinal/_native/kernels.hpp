@@ -89,6 +89,12 @@ struct Kernels {
     // nearest anchor by an index; x0 and x1 are the block's values of the group's features; false: a score overflowed
     bool (*search_line)(const LineIndex<Real>& line, Metric metric, const Real* x0, Real* best, std::int32_t* index);
     bool (*search_grid)(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Real* best, std::int32_t* index);
+
+    // x times its features' factors, then by the Hadamard matrix of size n, a power of two, in place
+    void (*hadamard)(Real* x, const Real* factors, int n);
+    // cosine and sine of products[j * ROWS + row] * factor, each times scale: out[row * stride + 2 j] and its neighbour
+    void (*cos_sin)(const Real* products, int count, const Real* factors, Real scale, Real* out, std::ptrdiff_t stride,
+                    int n_rows);
 };
 
 struct InstructionSet {

@@ -1,5 +1,20 @@
-"""Explicit maps of kernels."""
+"""Kernels, their explicit maps, and a few random numbers that stand for them."""
 
+from . import kernels
+from ._fourier import RandomFourierFeatures
+from ._hermite import HermiteMap
 from ._kernel_map import RBFMap
+from ._kernel_perceptron import KernelPerceptron
+from ._perceptron import OnlinePerceptron
+from ._products import PolynomialMap, SubsetProductMap
 
-__all__ = ["RBFMap"]
+__all__ = [
+    "HermiteMap",
+    "KernelPerceptron",
+    "OnlinePerceptron",
+    "PolynomialMap",
+    "RBFMap",
+    "RandomFourierFeatures",
+    "SubsetProductMap",
+    "kernels",
+]

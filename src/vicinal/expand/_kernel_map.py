@@ -16,6 +16,7 @@ from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import Matrix, check_count, check_non_negative
+from ._bandwidth import gamma_from_scale
 
 BLOCK_ENTRIES = 2**21  # of a block of the kernel matrix: 16 MB
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
@@ -111,10 +112,10 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_components is not None:
             n_components = min(check_count("n_components", self.n_components), n_samples)
         check_non_negative("tol", self.tol)
-        self._refuse_what_does_not_fit(n_samples, n_components)
+        self._refuse_what_does_not_fit(n_samples)
         center = None if sp.issparse(given) else given.mean(axis=0, dtype=np.float64)
         rows = _centred(given, center)
-        gamma = self._kernel_width(rows, center)
+        gamma = self._kernel_width(given)
         values, vectors = _leading_eigenpairs(_lower_kernel_matrix(rows, gamma), n_components, self.tol)
         self.X_fit_, self.center_, self.gamma_ = given.copy(), center, gamma
         self.eigenvalues_, self.eigenvectors_ = values, vectors
@@ -178,21 +179,15 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return given
 
-    def _kernel_width(self, rows: Matrix, center: NDArray[np.float64] | None) -> float:
+    def _kernel_width(self, given: Matrix) -> float:
         if isinstance(self.gamma, str) and self.gamma == "scale":
-            if center is None:
-                variance = rows.multiply(rows).mean() - rows.mean() ** 2
-            else:  # within the columns and between them
-                variance = np.vdot(rows, rows) / rows.size + center.var()
-            spread = rows.shape[1] * variance
-            return float(1 / spread) if spread >= np.finfo(np.float64).tiny else 1.0
+            return gamma_from_scale(given)
         if isinstance(self.gamma, str) or check_non_negative("gamma", self.gamma) == 0:
             raise ValueError(f"gamma must be a number above 0 or 'scale'; got {self.gamma!r}.")
         return float(self.gamma)
 
-    def _refuse_what_does_not_fit(self, n_samples: int, n_components: int) -> None:
-        # The kernel matrix beside its eigenvectors; later, without it, the eigenvectors twice.
-        needed = 8 * n_samples * (n_samples + n_components)
+    def _refuse_what_does_not_fit(self, n_samples: int) -> None:
+        needed = 8 * n_samples * 3 * n_samples  # the kernel matrix, its eigenvectors and LAPACK's work
         if self.max_memory is None:
             allowed, by_whom = _available_memory(), "are available"
         else:
@@ -200,7 +195,7 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if needed > allowed:
             raise MemoryError(
                 f"The kernel matrix of {n_samples} rows and its eigenvectors need {needed / 1e9:.3g} GB of memory, but "
-                f"{allowed / 1e9:.3g} GB {by_whom}; fit fewer rows, set n_components, or use "
+                f"{allowed / 1e9:.3g} GB {by_whom}; fit fewer rows, or use "
                 "sklearn.kernel_approximation.Nystroem."
             )
 
@@ -229,14 +224,11 @@ def _leading_eigenpairs(
     lower: NDArray[np.float64], n_components: int, tol: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Eigenvalues above `tol` times the largest, largest first, and their vectors; `lower` is overwritten."""
-    n_samples = len(lower)
-    subset = None if n_components == n_samples else (n_samples - n_components, n_samples - 1)
-    # LAPACK reads columns first: the transpose spares a copy, and its lower triangle lies above the diagonal.
-    values, vectors = scipy.linalg.eigh(
-        lower.T, lower=False, overwrite_a=True, subset_by_index=subset, check_finite=False, driver="evr"
-    )
+    # LAPACK reads columns first: the transpose spares a copy, and its lower triangle lies above the diagonal. Where
+    # kernel values are tiny the driver "evr", which could leave vectors out, returns some that are not orthogonal.
+    values, vectors = scipy.linalg.eigh(lower.T, lower=False, overwrite_a=True, check_finite=False, driver="evd")
     del lower
-    first = np.searchsorted(values, tol * values[-1], side="right")
+    first = max(int(np.searchsorted(values, tol * values[-1], side="right")), len(values) - n_components)
     kept = np.ascontiguousarray(vectors[:, first:][:, ::-1])
     del vectors
     kept *= np.where(kept.max(axis=0) < -kept.min(axis=0), -1.0, 1.0)
