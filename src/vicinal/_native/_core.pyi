@@ -84,6 +84,15 @@ def fourier_features(
     callback: Callable[[float], object] | None = None,
     isa: str = "",
 ) -> None: ...
+def hash_rows(
+    x: Matrix,
+    out: NDArray[np.floating],
+    seed: int,
+    n_blocks: int,
+    with_signs: bool = True,
+    n_threads: int = 1,
+    isa: str = "",
+) -> None: ...
 def sum_distances(
     x: Matrix,
     groups: AnchorGroups,

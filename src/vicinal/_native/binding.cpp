@@ -11,6 +11,7 @@
 
 #include "engine.hpp"
 #include "fourier.hpp"
+#include "hashing.hpp"
 #include "subspaces.hpp"
 
 namespace nb = nanobind;
@@ -123,6 +124,14 @@ auto with_outputs(Output& columns, Output& values, F f) {
     if (values.dtype() == nb::dtype<float>()) return typed(static_cast<float*>(values.data()));
     require(values.dtype() == nb::dtype<double>(), "values must be float32 or float64");
     return typed(static_cast<double*>(values.data()));
+}
+
+// Calls run with a typed pointer to the output; false: it was interrupted.
+template <class F>
+void fill(Output& out, F run) {
+    const bool single = out.dtype() == nb::dtype<float>();
+    require(single || out.dtype() == nb::dtype<double>(), "out must be float32 or float64");
+    if (!(single ? run(static_cast<float*>(out.data())) : run(static_cast<double*>(out.data())))) throw nb::python_error();
 }
 
 ValueRule rule_of(const std::optional<Vector<double>>& mean_distances, double epsilon, bool unit_rows,
@@ -346,10 +355,7 @@ void project_rows(nb::object x_object, nb::object directions_object, Output out,
         nb::gil_scoped_release release;
         return project(set, x, directions, center ? center->data() : nullptr, scale, n_threads, listener(nothing), to);
     };
-    require(out.dtype() == nb::dtype<float>() || out.dtype() == nb::dtype<double>(), "out must be float32 or float64");
-    bool finished = out.dtype() == nb::dtype<float>() ? run(static_cast<float*>(out.data()))
-                                                      : run(static_cast<double*>(out.data()));
-    if (!finished) throw nb::python_error();
+    fill(out, run);
 }
 
 void fourier_rows(nb::object x_object, Output out, nb::object frequencies_object,
@@ -377,10 +383,24 @@ void fourier_rows(nb::object x_object, Output out, nb::object frequencies_object
         nb::gil_scoped_release release;
         return fourier_features(set, x, map, static_cast<Real>(scale), n_threads, listener(callback), to);
     };
-    require(out.dtype() == nb::dtype<float>() || out.dtype() == nb::dtype<double>(), "out must be float32 or float64");
-    bool finished = out.dtype() == nb::dtype<float>() ? run(static_cast<float*>(out.data()))
-                                                      : run(static_cast<double*>(out.data()));
-    if (!finished) throw nb::python_error();
+    fill(out, run);
+}
+
+void hash_rows(nb::object x_object, Output out, std::uint64_t seed, std::int64_t n_blocks, bool with_signs, int n_threads,
+               const std::string& isa) {
+    const Matrix x = matrix_of(x_object);
+    const std::int64_t n_components = out.shape(1);
+    require(static_cast<std::int64_t>(out.shape(0)) == x.n_rows, "out must have a row per row of x");
+    require(n_blocks >= 1 && n_components >= 1 && n_components % n_blocks == 0, "n_blocks must divide the columns of out");
+    require(n_components < std::int64_t(1) << 31, "out must have fewer than 2^31 columns");
+    const HashedMap map{seed, n_blocks, static_cast<std::uint32_t>(n_components / n_blocks), with_signs};
+    const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
+    const nb::object nothing = nb::none();
+    auto run = [&](auto* to) {
+        nb::gil_scoped_release release;
+        return hashed_rows(set, x, map, n_threads, listener(nothing), to);
+    };
+    fill(out, run);
 }
 
 // Closes the gaps that entries without an anchor leave; the CSR arrays are the first indptr[-1] entries afterwards.
@@ -434,6 +454,8 @@ NB_MODULE(_core, m) {
           "n_threads"_a = 1, "isa"_a = "");
     m.def("fourier_features", &fourier_rows, "x"_a, "out"_a, "frequencies"_a.none() = nb::none(),
           "factors"_a.none() = nb::none(), "scale"_a = 1.0, "n_threads"_a = 1, "callback"_a.none() = nb::none(),
+          "isa"_a = "");
+    m.def("hash_rows", &hash_rows, "x"_a, "out"_a, "seed"_a, "n_blocks"_a, "with_signs"_a = true, "n_threads"_a = 1,
           "isa"_a = "");
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");

@@ -97,11 +97,26 @@ struct Kernels {
                     int n_rows);
 };
 
+// A hashed projection: the entry of a column goes to one place in each of n_blocks blocks of block_size places, with a
+// sign. Place and sign are functions of seed, column and block.
+constexpr std::uint32_t SMALL_BLOCK = 128;  // 16 bits make no place likelier than another by more than 1 in 256
+
+struct HashedMap {
+    std::uint64_t seed;
+    std::int64_t n_blocks;
+    std::uint32_t block_size;
+    bool with_signs;
+};
+
+// Per column n_blocks numbers: twice the place, counted over all blocks, plus one where the sign is negative.
+using HashColumns = void(const HashedMap& map, const std::uint64_t* columns, int n_columns, std::uint32_t* places);
+
 struct InstructionSet {
     const char* name;
     bool (*available)();
     const Kernels<float>* f32;
     const Kernels<double>* f64;
+    HashColumns* hash_columns;
 };
 
 // Best first; the last one runs everywhere.

@@ -1,0 +1,183 @@
+"""The task "kernel": errors are those of a plain loop over pairs, of the kernel that the map stands for."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
+
+from vicinal.experiments import load_experiment, read_experiment
+from vicinal.experiments._evaluate import Protocol, scaler
+from vicinal.experiments._kernel_error import PAIRS, kernel_error, kernel_of, random_pairs, values_of_pairs
+from vicinal.experiments._methods import Setting, find_method
+from vicinal.experiments._runner import run_cell
+
+METRICS = ("rms_error", "max_error")
+
+
+def outcome_of(name, X, *, n_components=64, seed=0, **parameters):
+    to = Setting(n_rows=X.shape[0], n_features=X.shape[1], n_components=n_components, seed=seed)
+    protocol = Protocol(to, partial(scaler, "none"), metrics=METRICS)
+    return kernel_error(find_method(name).fixing(parameters, {}), protocol, X, np.zeros(X.shape[0]))
+
+
+def errors_of(*args, **more):
+    return {metric: value for _, metric, value in outcome_of(*args, **more).values}
+
+
+@pytest.fixture
+def X(rng):
+    return rng.uniform(size=(40, 7))
+
+
+def gaussian(x, y, gamma):
+    return np.exp(-gamma * np.sum((x - y) ** 2))
+
+
+KERNELS = {
+    "fourier": ({"gamma": 0.7}, RBFSampler, partial(gaussian, gamma=0.7)),
+    "nystroem": ({"gamma": 0.7}, Nystroem, partial(gaussian, gamma=0.7)),
+    "polynomial": ({"gamma": 0.5, "degree": 3}, PolynomialCountSketch, lambda x, y: (0.5 * x @ y + 1) ** 3),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_errors_are_those_of_a_loop_over_pairs(X, name):
+    parameters, kind, kernel = KERNELS[name]
+    more = {"coef0": 1} if name == "polynomial" else {}
+    F = kind(n_components=16, random_state=3, **parameters, **more).fit_transform(X)
+    errors = [
+        (F[i] @ F[j] - kernel(X[i], X[j])) / np.sqrt(kernel(X[i], X[i]) * kernel(X[j], X[j]))
+        for i, j in zip(*random_pairs(len(X), 3), strict=True)
+    ]
+    told = errors_of(name, X, n_components=16, seed=3, **parameters)
+    assert told["rms_error"] == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+    assert told["max_error"] == pytest.approx(np.max(np.abs(errors)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "value"),
+    [
+        ("gaussian", lambda x, y: gaussian(x, y, 0.7)),
+        ("laplacian", lambda x, y: np.exp(-0.7 * np.abs(x - y).sum())),
+        ("cauchy", lambda x, y: np.prod(1 / (1 + 0.7 * (x - y) ** 2))),
+    ],
+)
+def test_random_fourier_features_stand_for_their_own_kernel(X, kernel, value):
+    waves = find_method("random-fourier").fixing({"kernel": kernel, "gamma": 0.7}, {})
+    fitted = waves.build_map(Setting(40, 7, n_components=20), {}).fit(X)
+    assert kernel_of(fitted)(X[:1], X[1:2]) == pytest.approx(value(X[0], X[1]))
+    assert 0 < errors_of("random-fourier", X, n_components=2048, kernel=kernel, gamma=0.7)["rms_error"] < 0.05
+
+
+@pytest.mark.parametrize("name", ["gaussian-projection", "hashed-projection"])
+def test_projections_stand_for_the_inner_product_whatever_the_length_of_rows(rng, name):
+    X = rng.uniform(size=(40, 100))
+    X[0] = 0
+    told = errors_of(name, X, n_components=256)
+    assert 0 < told["rms_error"] < 0.15
+    assert errors_of(name, 1000 * X, n_components=256)["rms_error"] == pytest.approx(told["rms_error"], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["random-fourier", "fourier", "nystroem"])
+def test_one_gamma_for_all_maps_of_the_gaussian_kernel(X, name):
+    """1 / (n_features * variance), also where scikit-learn's default is another one."""
+    expected = errors_of(name, X, gamma=1 / (7 * X.var()))
+    assert errors_of(name, X) == pytest.approx(expected)
+    assert errors_of(name, sp.csr_matrix(X)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_errors_fall_with_the_root_of_the_number_of_features(X):
+    few, many = (
+        np.mean([errors_of("random-fourier", X, n_components=m, seed=seed)["rms_error"] for seed in range(5)])
+        for m in (128, 2048)
+    )
+    assert few / many == pytest.approx(4, rel=0.2)
+
+
+def test_pairs_are_of_different_rows():
+    first, second = random_pairs(3, 0)
+    assert len(first) == len(second) == PAIRS
+    assert (first != second).all()
+    assert set(zip(first.tolist(), second.tolist(), strict=True)) == {
+        (i, j) for i in range(3) for j in range(3) if i != j
+    }
+    with pytest.raises(ValueError, match="at least two rows; there is 1"):
+        random_pairs(1, 0)
+
+
+def test_values_of_pairs_are_not_those_of_their_neighbours(X):
+    first, second = np.arange(37), np.arange(37)[::-1]
+    product = values_of_pairs(lambda A, B: A @ B.T, X, first, second)
+    np.testing.assert_allclose(product, [X[i] @ X[j] for i, j in zip(first, second, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("rbf-svm", "RBF kernel SVM: there are no features"), ("trees", "RandomTreesEmbedding stands for no kernel")],
+)
+def test_methods_without_a_kernel_are_refused(X, name, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        outcome_of(name, X)
+
+
+DECLARED = """
+title = "Kernel"
+task = "kernel"
+metrics = ["rms_error"]
+repeats = 2
+data = [{ name = "uniform", scale = "none", rows = 50 }]
+methods = [
+    { name = "fourier", vary = { n_components = [32, 2048] } },
+    { name = "nystroem", vary = { n_components = [8, 4096] } },
+]
+"""
+
+
+def all_rows(declared, X, y):
+    return [row for cell in declared.cells() for row in run_cell(declared, cell, threads=1, load=lambda name: (X, y))]
+
+
+def test_a_run_varies_the_size_and_draws_anew(rng):
+    rows = all_rows(read_experiment("small", DECLARED), rng.uniform(size=(80, 3)), np.arange(80) % 2)
+    told = {(row["method"], row["setting"], row["seed"]): float(row["value"]) for row in rows}
+    assert len(told) == len(rows) == 8
+    assert {row["training_rows"] for row in rows} == {"50"}
+    for seed in "01":
+        assert told["fourier", "n_components=2048", seed] < told["fourier", "n_components=32", seed]
+        assert (
+            0 < told["nystroem", "n_components=4096", seed] < 1e-5
+        )  # as many landmarks as rows: exact but for rounding
+    assert told["fourier", "n_components=32", "0"] != told["fourier", "n_components=32", "1"]
+
+
+class TestPackaged:
+    @pytest.mark.parametrize("spec", load_experiment("expand-kernel-error").methods, ids=lambda spec: spec.id)
+    def test_every_method_strays_about_as_the_theory_says(self, rng, spec):
+        X = rng.uniform(size=(60, 16)).astype(np.float32)
+        told = errors_of(spec.name, X, n_components=256, **spec.parameters)
+        # Nystroem with as many landmarks as rows is exact.
+        assert told["rms_error"] < (1e-4 if spec.name == "nystroem" else 1.6 / np.sqrt(256))
+        assert told["rms_error"] <= told["max_error"]
+
+    def test_only_maps_of_the_same_kernel_are_ranked_together(self):
+        kernels = {spec.id: spec.among for spec in load_experiment("expand-kernel-error").methods}
+        gaussian = [id for id, among in kernels.items() if among == "Gaussian kernel"]
+        assert gaussian == ["fourier-iid", "random-fourier", "fourier-hadamard", "fourier", "nystroem"]
+        assert kernels["gaussian-projection"] == kernels["hashed-projection"] == "inner product"
+        assert kernels["fourier-laplacian"] != kernels["fourier-cauchy"]
+
+    @pytest.mark.parametrize("method", ["fourier-hadamard", "nystroem", "randlocal"])
+    def test_a_cell_of_what_accuracy_costs(self, rng, method):
+        declared = load_experiment("expand-accuracy").quickened()
+        X = rng.uniform(-1, 1, size=(300, 3))
+        y = ((X[:, :2] ** 2).sum(axis=1) < 0.6).astype(int)
+        spec = declared.method_spec(method)
+        rows = all_rows(replace(declared, data=(declared.data_spec("pendigits"),), methods=(spec,)), X, y)
+        assert [row["fold"] for row in rows] == ["0", "1"]
+        assert min(float(row["value"]) for row in rows) > 0.8
+        assert all(float(row["feature_seconds"]) > 0 and float(row["model_seconds"]) > 0 for row in rows)
+        nonzeros = {"n_components=128": 128, "n_groups=50": 50}[rows[0]["setting"]]
+        assert float(rows[0]["nonzeros_per_row"]) == pytest.approx(nonzeros, rel=0.02)
