@@ -63,7 +63,7 @@ def test_compare_prints_a_table_and_writes_a_report(csv, tmp_path):
     report = tmp_path / "report.html"
     few = ("--groups", 40, "--components", 20, "--splits", 2)
     run = vicinal("compare", csv, "--target", "species", *few, "--report", report, env={**os.environ, "COLUMNS": "120"})
-    labels = ("raw features", "RBF kernel SVM", "random Fourier", "Nystroem", "polynomial sketch", "random trees")
+    labels = ("raw features", "RBF kernel SVM", "RBFSampler", "Nystroem", "polynomial sketch", "random trees")
     for method in (*labels, "gradient boosting", "RandLocal"):
         row = next(line for line in run.stdout.splitlines() if method in line)
         assert 0.6 < float(re.search(r"[01]\.\d{4}", row)[0]) <= 1

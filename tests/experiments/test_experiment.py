@@ -26,6 +26,8 @@ class TestPackaged:
 
     def test_there_are_the_papers_tables_and_figures(self):
         assert experiment_names() == [
+            "expand-accuracy",
+            "expand-kernel-error",
             "randlocal-figure4",
             "randlocal-figure5",
             "randlocal-table3",
@@ -74,6 +76,12 @@ class TestPackaged:
         assert max(cell.fold for cell in quick.cells()) <= 1
         assert {cell.data for cell in quick.cells()} == {cell.data for cell in packaged.cells()}
         assert not {cell.protocol for cell in quick.cells()} & {cell.protocol for cell in packaged.cells()}
+
+    def test_quick_ones_vary_less(self):
+        figure3 = load_experiment("rulls-figure3").quickened().method_spec("rulls")
+        assert figure3.vary == {"n_groups": (1, 10)}
+        errors = load_experiment("expand-kernel-error").quickened().method_spec("nystroem")
+        assert errors.vary == {"n_components": (64, 128, 256)}
 
     def test_the_paper_protocol_of_its_methods(self):
         table3 = load_experiment("randlocal-table3")
@@ -332,7 +340,11 @@ class TestRefused:
             ('["raw"', '["rwa"', r"There is no method 'rwa'; did you mean 'raw'"),
             ('"accuracy"', '"acuracy"', r"there is no metric 'acuracy' for classification; did you mean 'accuracy'"),
             ('"accuracy"', '"nmi"', r"there is no metric 'nmi' for classification; known are accuracy"),
-            ("classification", "regression", r"task must be one of classification, clustering, outliers, images; got"),
+            (
+                "classification",
+                "regression",
+                r"task must be one of classification, clustering, outliers, images, kernel; got",
+            ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),
             ('["iris"', '["iris", "iris"', r"names a data set twice"),

@@ -150,6 +150,34 @@ def test_one_method_alone_is_not_the_best():
     assert not any(figure.best for figure in summarise(experiment(), rows))
 
 
+KERNEL = """
+title = "t"
+task = "kernel"
+metrics = ["rms_error", "max_error"]
+repeats = 5
+data = ["iris"]
+methods = [
+    { name = "fourier", among = "Gaussian" },
+    { name = "nystroem", among = "Gaussian" },
+    { name = "polynomial", among = "polynomial" },
+    { name = "polynomial", id = "other", among = "polynomial" },
+]
+"""
+
+
+def test_the_lowest_error_is_the_best_of_those_it_is_ranked_among():
+    errors = {"fourier": 0.3, "nystroem": 0.2, "polynomial": 0.01, "other": 1.7}
+    declared = read_experiment("test", KERNEL)
+    values = rows_of(declared, lambda cell, metric, run: errors[cell.method] + 0.01 * cell.seed)
+    for metric in declared.metrics:
+        figures = by_method(summarise(declared, values), metric=metric)
+        assert [method for method, figure in figures.items() if figure.best] == ["nystroem", "polynomial"]
+        assert figures["fourier"].p_value < 1e-6
+        assert figures["other"].p_value < 1e-6
+        assert figures["other"].high > figures["other"].mean > 1.7  # an error may be above 1
+        assert 0 <= figures["polynomial"].low < figures["polynomial"].mean
+
+
 def test_the_papers_figure_is_beside_ours_but_not_beside_a_quick_run():
     figures = summarise(experiment(), rows_of(experiment(), scores))
     ours = by_method(figures)["randlocal"]

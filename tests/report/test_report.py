@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import hashlib
+import itertools
 import os
 import re
 import struct
@@ -230,6 +231,32 @@ def test_lines_skip_gaps():
     assert "not drawn: nothing." in document.text
 
 
+def test_a_guide_falls_on_log_axes_as_a_straight_dashed_line_without_points():
+    x = (64.0, 256.0, 4096.0)
+    errors = Series("errors", x, (0.1, 0.05, 0.0), (0.05, 0.0, 0.0), (0.2, 0.1, 0.1))
+    falling = Series("1/√m", x, tuple(m**-0.5 for m in x), guide=True)
+    document = shown(Lines("l", "m", "error", (errors, falling), x_log=True, y_log=True))
+    assert len(document.all("g", role="img")) == 2 * 2  # an error of 0 has no place on a log axis
+    assert not document.painted("path", "band")  # nor has an interval that ends there, and one alone is no band
+    guides = document.all("path", _class="reference guide")
+    assert len(guides) == 2
+    places = [tuple(map(float, place.split())) for place in guides[0]["d"][1:].split("L")]
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(places)]
+    assert slopes[0] == pytest.approx(slopes[1], rel=0.01)
+    assert slopes[0] > 0  # downwards, in a drawing
+    for words in ("1/√m", "m, log scale", "error, log scale"):
+        assert words in document.text
+
+
+def test_lines_over_seconds_say_what_their_points_are():
+    series = Series("map", (0.5, 90.0), (0.8, 0.9), names=("64 features", ""))
+    document = shown(Lines("l", "time", "accuracy", (series,), x_log=True, x_seconds=True))
+    told = [attributes["aria-label"] for attributes in document.all("g", role="img")]
+    assert told[:2] == ["map, 64 features: accuracy 0.8, time 500 ms", "map: accuracy 0.9, time 1 min 30 s"]
+    with pytest.raises(ValueError, match="2 values of x but 1 of names"):
+        Series("map", (0.5, 90.0), (0.8, 0.9), names=("64 features",))
+
+
 def test_dots_show_the_papers_figure_as_an_open_diamond():
     document = shown(paper_dots())
     rows = len(paper_dots().rows)
@@ -267,6 +294,9 @@ def test_charts_take_any_number(values, log):
     document = shown(
         Scatter("s", "t", "a", tuple(Point("p", v, v, v, v) for v in values), x_log=log),
         Lines("l", "x", "y", (Series("s", tuple(values), tuple(values), tuple(values), tuple(values)),), x_log=log),
+        Lines(
+            "m", "x", "y", (Series("s", *[tuple(values)] * 4), Series("g", *[tuple(values)] * 2, guide=True)), y_log=log
+        ),
         Dots("d", "a", tuple(DotRow("r", v, v, v, v) for v in values)),
         Table("t", (Column("c", "number"),), tuple((Cell("c", v, v, v),) for v in values)),
     )

@@ -80,6 +80,66 @@ def test_methods_that_share_a_varied_parameter_are_lines_of_one_chart():
     assert verdict(experiment, figures)[0].endswith("of 20 comparisons.")  # those that RULLS is part of
 
 
+def test_errors_have_log_axes_and_the_line_of_the_theory():
+    experiment = load_experiment("expand-kernel-error")
+    figures = summarise(experiment, rows_of(experiment))
+    first, second, tables = page_of(experiment).sections
+    assert [section.title.split(" over")[0] for section in (first, second)] == [
+        "Root mean square error",
+        "Largest error",
+    ]
+    assert len(first.blocks) == 2 * len(experiment.data)
+    for number, chart in enumerate(first.blocks):
+        assert chart.x_log
+        assert chart.y_log
+        *curves, falling = chart.series
+        assert falling.guide
+        assert falling.y == tuple(1 / m**0.5 for m in falling.x)
+        assert falling.x == (64, 128, 256, 512, 1024, 2048, 4096)
+        assert [curve.highlight for curve in curves] == [label == 1 and number % 2 == 0 for label in range(5)]
+    assert "Gaussian kernel" in first.blocks[0].title
+    assert "other kernels" in first.blocks[1].title
+    for table in tables.blocks:
+        assert {column.better for column in table.columns[1:]} == {"low"}
+    gaussian = [spec.id for spec in experiment.methods if spec.among == "Gaussian kernel"]
+    place = ("n_components=2048", "rms_error", "pendigits")
+    own = [f for f in figures if f.method in gaussian and (f.setting, f.metric, f.data) == place]
+    best = min(own, key=lambda figure: figure.mean)
+    assert best.best
+    told = verdict(experiment, figures)
+    assert told[0].startswith("Gaussian kernel, n_components=2048: the smallest root mean square error has ")
+    assert best.label in told[0]
+    assert told[1].startswith("inner product, n_components=4096: ")
+    assert told[2].startswith(f"Pendigits: {best.label} {best.mean:.3g}; ")
+    assert len(told) == 2 + len(experiment.data)
+
+
+def test_methods_of_different_sizes_are_compared_by_what_they_cost():
+    experiment = load_experiment("expand-accuracy")
+    figures = summarise(experiment, rows_of(experiment))
+    costs, tables = page_of(experiment).sections
+    assert len(costs.blocks) == len(tables.blocks) == len(experiment.data)
+    chart = costs.blocks[0]
+    assert chart.x_seconds
+    assert [series.label for series in chart.series] == [experiment.label(spec.id) for spec in experiment.methods]
+    local = chart.series[-1]
+    own = sorted((f for f in figures if (f.data, f.method) == ("ijcnn1", "randlocal")), key=lambda f: f.seconds)
+    assert local.x == tuple(f.seconds for f in own)
+    assert local.names == tuple(f.setting for f in own)
+    sentences = verdict(experiment, figures)
+    assert len(sentences) == len(experiment.data)
+    best = max((f for f in figures if f.data == "ijcnn1"), key=lambda f: f.mean)
+    assert sentences[0].startswith(f"IJCNN: {best.label}")
+    near = [f for f in figures if f.data == "ijcnn1" and f.mean >= best.mean - 0.01]
+    quickest = min(near, key=lambda f: f.seconds)
+    assert quickest.label in sentences[0]
+    assert ("within one point" in sentences[0]) == (quickest is not best)
+
+
+def test_dense_maps_have_no_pictures():
+    assert data_pictures(load_experiment("expand-accuracy")).blocks == ()
+
+
 def test_images_have_no_best():
     experiment = load_experiment("rulls-figure4")
     figures = summarise(experiment, rows_of(experiment))

@@ -7,9 +7,10 @@ from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
 from ._results import read_results
 from ._runner import cell_features, load_rows, run
-from ._summary import Figure, summarise
+from ._summary import LOWER_IS_BETTER, Figure, summarise
 
 __all__ = [
+    "LOWER_IS_BETTER",
     "Cell",
     "Experiment",
     "Figure",

@@ -76,7 +76,7 @@ def classify(method: Method, protocol: Protocol, X: Any, y: NDArray) -> Outcome:
     preparation = protocol.preparation(X)
     X, X_test = preparation.fit_transform(X[training]), preparation.transform(X[test])
     y, y_test = y[training], y[test]
-    X, X_test = _readable(method, outcome, X, X_test)
+    X, X_test = readable(method, outcome, X, X_test)
     to = replace(to, n_features=X.shape[1])  # categories have become columns
     protocol = replace(protocol, setting=to)
     X, y = _capped(protocol, outcome, X, y)
@@ -93,7 +93,7 @@ def classify(method: Method, protocol: Protocol, X: Any, y: NDArray) -> Outcome:
     outcome.model_seconds = time.perf_counter() - start
     outcome.values = [(protocol.fold, metric, CLASSIFICATION[metric](y_test, predicted)) for metric in protocol.metrics]
     outcome.training_rows, outcome.test_rows = len(y), len(y_test)
-    outcome.nonzeros_per_row = _nonzeros(F_test) / F_test.shape[0]
+    outcome.nonzeros_per_row = nonzeros(F_test) / F_test.shape[0]
     outcome.chosen = {**map_parameters, **model_parameters}
     return outcome
 
@@ -107,7 +107,7 @@ def cluster(method: Method, protocol: Protocol, X: Any, y: NDArray, *, runs: int
     to = protocol.setting
     outcome = Outcome(training_rows=len(y), test_rows=len(y))
     X = protocol.preparation(X).fit_transform(X)
-    X, _ = _readable(method, outcome, X, X)
+    X, _ = readable(method, outcome, X, X)
     settings = _map_settings(method, to)
     best = -np.inf
     for parameters in settings:
@@ -122,7 +122,7 @@ def cluster(method: Method, protocol: Protocol, X: Any, y: NDArray, *, runs: int
             best = first
             outcome.values, outcome.chosen = values, dict(parameters)
             outcome.feature_seconds, outcome.model_seconds = seconds, (time.perf_counter() - start) / runs
-            outcome.nonzeros_per_row = _nonzeros(F) / F.shape[0]
+            outcome.nonzeros_per_row = nonzeros(F) / F.shape[0]
     if len(settings) > 1:
         outcome.notes.append(f"the best of {len(settings)} settings, by the labels")
     return outcome
@@ -142,7 +142,7 @@ def find_outliers(
     to = protocol.setting
     outcome = Outcome(training_rows=len(y), test_rows=len(y))
     X = protocol.preparation(X).fit_transform(X)
-    X, _ = _readable(method, outcome, X, X)
+    X, _ = readable(method, outcome, X, X)
     outliers = y == 1
     settings = _map_settings(method, to)
     best = -np.inf
@@ -159,7 +159,7 @@ def find_outliers(
             outcome.values = [(0, f"auc@{k}", auc) for k, auc in zip(neighbors, aucs, strict=True)]
             outcome.chosen = dict(parameters)
             outcome.feature_seconds, outcome.model_seconds = seconds, time.perf_counter() - start
-            outcome.nonzeros_per_row = _nonzeros(F) / F.shape[0]
+            outcome.nonzeros_per_row = nonzeros(F) / F.shape[0]
     if len(settings) > 1:
         outcome.notes.append(f"the best of {len(settings)} settings, by the labels")
     return outcome
@@ -169,10 +169,10 @@ def picture(method: Method, protocol: Protocol, X: Any, y: NDArray) -> tuple[Any
     """The features of all rows, to be looked at, and how full they are."""
     outcome = Outcome(training_rows=len(y), test_rows=len(y))
     X = protocol.preparation(X).fit_transform(X)
-    X, _ = _readable(method, outcome, X, X)
+    X, _ = readable(method, outcome, X, X)
     F, outcome.feature_seconds = _all_features(method, protocol, {}, X, outcome, unit_rows=False)
     outcome.values = [(0, "sparsity_ratio", sparsity_ratio(F))]
-    outcome.nonzeros_per_row = _nonzeros(F) / F.shape[0]
+    outcome.nonzeros_per_row = nonzeros(F) / F.shape[0]
     return F, outcome
 
 
@@ -268,7 +268,7 @@ def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArra
     return np.sort(np.concatenate(keep))
 
 
-def _readable(method: Method, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
+def readable(method: Method, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
     """What the method can read: missing values filled in, sparse rows made dense, where it needs that."""
     if not method.takes_missing and any(
         np.isnan(part.data if sp.issparse(part) else part).any() for part in (X, X_test)
@@ -358,5 +358,5 @@ def _mean_length(X: Any) -> float:
     return float(lengths.mean()) or 1.0
 
 
-def _nonzeros(X: Any) -> int:
+def nonzeros(X: Any) -> int:
     return int(X.nnz if sp.issparse(X) else np.count_nonzero(X))

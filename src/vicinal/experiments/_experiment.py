@@ -20,6 +20,7 @@ TASKS = {
     "clustering": ("accuracy", "nmi", "nmi_geometric"),
     "outliers": ("auc",),
     "images": ("sparsity_ratio",),
+    "kernel": ("rms_error", "max_error"),
 }
 SCALES = ("columns", "matrix", "standard", "none")
 NOISE = ("none", "add", "append", "columns", "rows")
@@ -53,7 +54,8 @@ class DataSpec:
 class MethodSpec:
     """A method with parameters fixed; `vary` makes one setting of each value.
 
-    What is varied are parameters of the method's map or `n_groups`, the size of any method that grows by groups.
+    What is varied are parameters of the method's map or its size: `n_groups` of any method that grows by groups,
+    `n_components` of the others. Methods are ranked among those with the same `among`, a kernel's name for example.
     `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `tuning_rows`
     what its parameters are chosen on there, `unit_rows` scales features
     before k-means or neighbours, `repeats` is less than the experiment's where a method draws little or
@@ -71,6 +73,7 @@ class MethodSpec:
     tuning_rows: Mapping[str, int] = field(default_factory=dict)
     unit_rows: bool = False
     detector: str = "distance"
+    among: str = ""
     repeats: int | None = None
     skip: tuple[str, ...] = ()
 
@@ -97,8 +100,9 @@ class Experiment:
 
     Attributes
     ----------
-    task : "classification", "clustering", "outliers" or "images"
-        "images" only looks at features: how full they are and, in the report, what they look like.
+    task : "classification", "clustering", "outliers", "images" or "kernel"
+        "images" only looks at features: how full they are and, in the report, what they look like. "kernel" compares
+        their inner products with the kernel that they stand for.
     folds : int
         Parts of the cross-validation; a data set's own `folds` says how many of them are run.
     repeats : int
@@ -218,9 +222,9 @@ class Experiment:
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
     def quickened(self) -> Experiment:
-        """The same experiment on few rows, folds and runs."""
+        """The same experiment on few rows, folds and runs, with the first half of what is varied."""
         data = tuple(replace(spec, rows=min(spec.rows or QUICK_ROWS, QUICK_ROWS), folds=None) for spec in self.data)
-        methods = tuple(replace(spec, tuning_rows={}) for spec in self.methods)
+        methods = tuple(replace(spec, tuning_rows={}, vary=_first_half(spec.vary)) for spec in self.methods)
         return replace(
             self,
             data=data,
@@ -234,6 +238,10 @@ class Experiment:
             n_components=min(self.n_components, 200),
             quick=True,
         )
+
+
+def _first_half(vary: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    return {name: values[: max(1, len(values) // 2)] for name, values in vary.items()}
 
 
 def write_setting(setting: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from .._validation import suggest
 from ..cluster import SpectralFeatures
-from ..expand import RBFMap
+from ..expand import RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 
@@ -51,7 +51,10 @@ def no_grid(to: Setting) -> list[Grid]:
 
 @dataclass(frozen=True)
 class Method:
-    """A feature map in front of the linear SVM or, without a map, a model of its own."""
+    """A feature map in front of the linear SVM or, without a map, a model of its own.
+
+    `size` is what its number of features grows with: groups (or trees, or iterations), or components.
+    """
 
     name: str
     label: str
@@ -59,6 +62,7 @@ class Method:
     make_model: Callable[[Setting], Any] = linear_svm
     map_grid: Callable[[Setting], list[Grid]] = no_grid
     model_grid: Callable[[Setting], list[Grid]] = lambda to: [{"C": C_GRID}]
+    size: str = "n_groups"
     takes_missing: bool = False
     takes_sparse: bool = True
     most_rows: int | None = None
@@ -142,6 +146,18 @@ def _components(to: Setting) -> int:
     return min(to.n_components, to.n_rows)
 
 
+def _gaussian_projection(to: Setting) -> Any:
+    from ..expand import GaussianProjection
+
+    return GaussianProjection(to.n_components, random_state=to.seed)
+
+
+def _hashed_projection(to: Setting) -> Any:
+    from ..expand import HashedProjection
+
+    return HashedProjection(to.n_components, random_state=to.seed, n_jobs=to.threads)
+
+
 def _lightgbm(to: Setting) -> Any:
     from lightgbm import LGBMClassifier
 
@@ -174,6 +190,7 @@ METHODS: tuple[Method, ...] = (
         "RBF map QΣ",
         lambda to: RBFMap(n_components=_components(to)),
         map_grid=_bandwidths,
+        size="n_components",
         most_rows=5000,
     ),
     Method(
@@ -192,15 +209,24 @@ METHODS: tuple[Method, ...] = (
     ),
     Method(
         "fourier",
-        "random Fourier",
+        "RBFSampler",
         lambda to: RBFSampler(n_components=to.n_components, random_state=to.seed),
         map_grid=_few_bandwidths,
+        size="n_components",
+    ),
+    Method(
+        "random-fourier",
+        "random Fourier",
+        lambda to: RandomFourierFeatures(to.n_components, random_state=to.seed, n_jobs=to.threads),
+        map_grid=_few_bandwidths,
+        size="n_components",
     ),
     Method(
         "nystroem",
         "Nystroem",
         lambda to: Nystroem(n_components=_components(to), random_state=to.seed),
         map_grid=_few_bandwidths,
+        size="n_components",
     ),
     Method(
         "polynomial",
@@ -209,6 +235,19 @@ METHODS: tuple[Method, ...] = (
         map_grid=lambda to: [
             {"degree": [2, 3], "gamma": [float(f"{factor / to.n_features:.3g}") for factor in (0.3, 1, 3)]}
         ],
+        size="n_components",
+    ),
+    Method(
+        "gaussian-projection",
+        "Gaussian projection",
+        _gaussian_projection,
+        size="n_components",
+    ),
+    Method(
+        "hashed-projection",
+        "hashed projection",
+        _hashed_projection,
+        size="n_components",
     ),
     Method(
         "trees",

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from .. import __version__, datasets
 from ._evaluate import Outcome, Protocol, classify, cluster, find_outliers, picture, scaler, stratified_sample
 from ._experiment import Cell, Experiment
+from ._kernel_error import kernel_error
 from ._methods import Method, Setting, find_method
 from ._noise import add_noise
 from ._results import ResultFile, Row, cell_rows
@@ -147,7 +148,8 @@ def run_cell(
     """The rows of one cell, computed here and now."""
     with threadpool_limits(threads):
         outcome = _outcome(experiment, cell, threads, load or load_rows, prepare)
-    values = [(fold, metric, f"{value:.6f}") for fold, metric, value in outcome.values]
+    digits = ".6g" if experiment.task == "kernel" else ".6f"  # errors may be small
+    values = [(fold, metric, f"{value:{digits}}") for fold, metric, value in outcome.values]
     shared = {
         "feature_seconds": f"{outcome.feature_seconds:.3f}",
         "model_seconds": f"{outcome.model_seconds:.3f}",
@@ -184,6 +186,8 @@ def _outcome(
         return cluster(method, protocol, X, y, runs=experiment.runs, unit_rows=spec.unit_rows)
     if experiment.task == "images":
         return picture(method, protocol, X, y)[1]
+    if experiment.task == "kernel":
+        return kernel_error(method, protocol, X, y)
     return find_outliers(
         method, protocol, X, y, neighbors=experiment.neighbors, unit_rows=spec.unit_rows, detector=spec.detector
     )
@@ -204,6 +208,9 @@ def _task(
     n_groups = varied.pop("n_groups", experiment.n_groups)
     noise = varied.pop("noise", "none")
     method = find_method(spec.name)
+    n_components = experiment.n_components
+    if method.size == "n_components":
+        n_components = varied.pop("n_components", n_components)
     if not method.installed:
         raise ValueError(f"{method.label} needs the package {method.needs}; install it with pip.")
     method = method.fixing({**spec.parameters, **varied}, spec.model)
@@ -224,7 +231,7 @@ def _task(
             n_rows=X.shape[0],
             n_features=X.shape[1],
             n_groups=n_groups,
-            n_components=experiment.n_components,
+            n_components=n_components,
             seed=cell.seed,
             threads=threads,
             image_shape=data.image_shape if noise != "append" else None,

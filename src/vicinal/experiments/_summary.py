@@ -15,6 +15,7 @@ from ._results import Row
 SIGNIFICANT = 0.05
 LEAST_VALUES = 3
 SECONDS = ("feature_seconds", "model_seconds")
+LOWER_IS_BETTER = (*SECONDS, "rms_error", "max_error")
 NEITHER_END_IS_BETTER = ("sparsity_ratio",)
 
 
@@ -63,7 +64,7 @@ def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
     """Every figure of an experiment, in its order. Cells that could not be run have a mean of NaN and say why.
 
     Intervals and tests allow for the rows that training parts share (Nadeau and Bengio 2003); `p_value` belongs to the
-    difference from the best method on the same data, setting and metric, fold by fold.
+    difference from the best method on the same data, setting and metric, fold by fold, of those it is ranked among.
     """
     groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -72,13 +73,16 @@ def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
     cells = Counter((cell.data, cell.method, cell.setting) for cell in experiment.cells())
     per_cell = experiment.runs if experiment.task == "clustering" else 1
     found: list[Figure] = []
-    contests: dict[tuple[str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
+    contests: dict[tuple[str, str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
     for (data, method, setting, metric), members in groups.items():
         for shown, values in _shown(experiment, metric, members):
             figure = _figure(experiment, data, method, setting, shown, members, list(values.values()))
             found.append(replace(figure, planned=per_cell * cells[data, method, setting]))
-            contests[data, setting, shown].append((method, values))
-    return [_ranked(experiment, figure, contests[figure.data, figure.setting, figure.metric]) for figure in found]
+            contests[data, setting, shown, experiment.method_spec(method).among].append((method, values))
+    return [
+        _ranked(experiment, f, contests[f.data, f.setting, f.metric, experiment.method_spec(f.method).among])
+        for f in found
+    ]
 
 
 def _shown(experiment: Experiment, metric: str, members: list[Row]) -> list[tuple[str, dict[tuple[str, str], float]]]:
@@ -133,11 +137,11 @@ def _notes(row: Row) -> list[str]:
 
 
 def _interval(experiment: Experiment, metric: str, values: list[float]) -> tuple[float, float]:
-    """None of fewer than three values, whose spread says next to nothing; scores stay between 0 and 1."""
+    """None of fewer than three values, whose spread says next to nothing; scores end at 0 and 1, costs at 0."""
     if len(values) < LEAST_VALUES:
         return np.nan, np.nan
     _, low, high = mean_interval(values, _overlap(experiment))
-    return max(low, 0.0), high if metric in SECONDS else min(high, 1.0)
+    return max(low, 0.0), high if metric in LOWER_IS_BETTER else min(high, 1.0)
 
 
 def _overlap(experiment: Experiment) -> float:
@@ -149,7 +153,7 @@ def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dic
     scored = [(method, values) for method, values in contest if values]
     if not scored or figure.n == 0 or len(scored) == 1 or figure.metric in NEITHER_END_IS_BETTER:
         return figure
-    sign = -1 if figure.metric in SECONDS else 1
+    sign = -1 if figure.metric in LOWER_IS_BETTER else 1
     best, best_values = max(scored, key=lambda entry: sign * statistics.fmean(entry[1].values()))
     if best == figure.method:
         return replace(figure, best=True)

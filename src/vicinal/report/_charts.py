@@ -52,9 +52,9 @@ def grid(x: Scale, y: Scale, x_label: str, y_label: str, x_ticks: list[tuple[flo
     return joined(parts)
 
 
-def _left_margin(values: Sequence[float], height: float) -> float:
+def _left_margin(values: Sequence[float], height: float, *, log: bool = False) -> float:
     """Room for the labels of the y axis."""
-    ticks = scale_of(values, height, 0).ticks(Y_TICKS)
+    ticks = scale_of(values, height, 0, log=log).ticks(Y_TICKS)
     return 14 + max((text_width(words, FONT) for _, words in ticks), default=20)
 
 
@@ -191,7 +191,8 @@ def lines(block: Lines) -> Markup:
     """Curves with their names at the right end."""
     kept = []
     for series in block.series:
-        rows = [i for i in range(len(series.x)) if is_figure(series.x[i], log=block.x_log) and is_figure(series.y[i])]
+        pairs = enumerate(zip(series.x, series.y, strict=True))
+        rows = [i for i, (x, y) in pairs if is_figure(x, log=block.x_log) and is_figure(y, log=block.y_log)]
         kept.append((series, sorted(rows, key=lambda i: series.x[i] or 0)))
     rest = [series.label for series, rows in kept if not rows]
     kept = [(series, rows) for series, rows in kept if rows]
@@ -200,10 +201,10 @@ def lines(block: Lines) -> Markup:
     return both(lambda narrow: _lines(block, kept, narrow)) + not_drawn(rest)
 
 
-def _band(series: Series, rows: Sequence[int]) -> list[int]:
+def _band(block: Lines, series: Series, rows: Sequence[int]) -> list[int]:
     if not (series.low and series.high):
         return []
-    return [i for i in rows if is_figure(series.low[i]) and is_figure(series.high[i])]
+    return [i for i in rows if is_figure(series.low[i], log=block.y_log) and is_figure(series.high[i])]
 
 
 def _lines(block: Lines, kept: Sequence[tuple[Any, list[int]]], narrow: bool) -> Markup:
@@ -212,43 +213,56 @@ def _lines(block: Lines, kept: Sequence[tuple[Any, list[int]]], narrow: bool) ->
     # A phone has no room for long names beside the curves: they go to a key.
     direct = not narrow or not any(name.endswith("…") for name in names)
     height = max(400.0 if narrow else 440.0, 17.0 * len(kept) * direct + 110)
-    heights = [value for _, value in block.reference if is_figure(value)]
+    references = [(label, value) for label, value in block.reference if is_figure(value, log=block.y_log)]
+    heights = [value for _, value in references]
     for series, rows in kept:
-        heights += [series.y[i] for i in rows] + [v[i] for i in _band(series, rows) for v in (series.low, series.high)]
-    top, bottom, left = TOP, height - 54, _left_margin(heights, height)
+        heights += [series.y[i] for i in rows]
+        heights += [v[i] for i in _band(block, series, rows) for v in (series.low, series.high)]
+    top, bottom, left = TOP, height - 54, _left_margin(heights, height, log=block.y_log)
     right = width - 36 - max(text_width(name, FONT) * 1.1 for name in names) if direct else width - 12
     values = [series.x[i] for series, rows in kept for i in rows]
     x = scale_of(values, left, right, log=block.x_log, pad=0.03)
-    y = scale_of(heights, bottom, top)
+    y = scale_of(heights, bottom, top, log=block.y_log)
     x_label = cut(block.x_label + (", log scale" if block.x_log else ""), right - 4, FONT)
-    parts = [grid(x, y, x_label, cut(block.y_label, width, FONT), _x_ticks(x, values=values))]
+    y_label = cut(block.y_label + (", log scale" if block.y_log else ""), width, FONT)
+    x_ticks = _x_ticks(x, seconds=True) if block.x_seconds else _x_ticks(x, values=values)
+    parts = [grid(x, y, x_label, y_label, x_ticks)]
 
     looks = map(other_look, range(len(kept)))
-    styles = [OURS if series.highlight else next(looks) for series, _ in kept]
+    styles = [OURS if series.highlight else PLAIN if series.guide else next(looks) for series, _ in kept]
     ends = spread([y(series.y[rows[-1]]) for series, rows in kept], 17, top, bottom)
     curves = []
     for (series, rows), look, name, end in zip(kept, styles, names, ends, strict=True):
-        parts.append(_band_path(series, rows, look, x, y))
-        curve = _curve(block, series, rows, look, x, y)
+        parts.append(_band_path(block, series, rows, look, x, y))
+        curve = _guide(series, rows, x, y) if series.guide else _curve(block, series, rows, look, x, y)
         if direct:
             last_x, last_y = x(series.x[rows[-1]]), y(series.y[rows[-1]])
             if abs(end - last_y) > 3 or right - last_x > 14:
                 curve += line("leader", last_x + 7, last_y, right + 8, end)
-            kind = "name strong" if series.highlight else "name"
-            curve += marker(look, right + 15, end, 4.2) + text(name, right + 25, end + 4.5, kind, full=series.label)
+            kind = "name strong" if series.highlight else "name quiet" if series.guide else "name"
+            sign = line("reference", right + 9, end, right + 21, end)
+            curve += sign if series.guide else marker(look, right + 15, end, 4.2)
+            curve += text(name, right + 25, end + 4.5, kind, full=series.label)
         curves.append((series.highlight, curve))
-    for _, value in block.reference:
-        if is_figure(value):
-            parts.append(line("reference", left, y(value), right, y(value)))
+    parts += [line("reference", left, y(value), right, y(value)) for _, value in references]
     parts += [curve for _, curve in sorted(curves, key=lambda pair: pair[0])]
-    parts += _reference_names(block, kept, x, y)
-    entries = [key_entry(marker(look, 8, 8, 5), series.label) for (series, _), look in zip(kept, styles, strict=True)]
+    parts += _reference_names(references, kept, x, y)
+    signs = [
+        line("reference", 0, 8, 16, 8) if series.guide else marker(look, 8, 8, 5)
+        for (series, _), look in zip(kept, styles, strict=True)
+    ]
+    entries = [key_entry(sign, series.label) for (series, _), sign in zip(kept, signs, strict=True)]
     chart = drawing(f"{block.title}: {block.y_label} over {block.x_label}", width, height, parts)
     return chart if direct else key(entries) + chart
 
 
-def _band_path(series: Any, rows: Sequence[int], look: Look, x: Scale, y: Scale) -> Markup:
-    band = _band(series, rows)
+def _guide(series: Any, rows: Sequence[int], x: Scale, y: Scale) -> Markup:
+    course = "L".join(f"{x(series.x[i]):.1f} {y(series.y[i]):.1f}" for i in rows)
+    return tag("path", _class="reference guide", d=f"M{course}")
+
+
+def _band_path(block: Lines, series: Any, rows: Sequence[int], look: Look, x: Scale, y: Scale) -> Markup:
+    band = _band(block, series, rows)
     if len(band) < 2:
         return Markup("")
     upper = [f"{x(series.x[i]):.1f} {y(series.high[i]):.1f}" for i in band]
@@ -259,31 +273,31 @@ def _band_path(series: Any, rows: Sequence[int], look: Look, x: Scale, y: Scale)
 def _curve(block: Lines, series: Any, rows: Sequence[int], look: Look, x: Scale, y: Scale) -> Markup:
     course = "L".join(f"{x(series.x[i]):.1f} {y(series.y[i]):.1f}" for i in rows)
     parts = [tag("path", _class=f"course k{look.colour}{' strong' if series.highlight else ''}", d=f"M{course}")]
-    band = _band(series, rows)
+    band = _band(block, series, rows)
     for i in rows:
         limits = interval(series.low[i], series.high[i]) if i in band else ""
-        words = f"{series.label}: {block.y_label} {figure(series.y[i])}{limits}, {block.x_label} {figure(series.x[i])}"
+        name = f"{series.label}, {series.names[i]}" if series.names and series.names[i] else series.label
+        x_words = human_seconds(series.x[i]) if block.x_seconds else figure(series.x[i])
+        words = f"{name}: {block.y_label} {figure(series.y[i])}{limits}, {block.x_label} {x_words}"
         across, down = x(series.x[i]), y(series.y[i])
         target = tag("circle", _class="target", cx=across, cy=down, r=12)
         parts.append(spot(words, (target, marker(look, across, down, 5 if series.highlight else 4.2))))
     return joined(parts)
 
 
-def _reference_names(block: Lines, kept: Sequence[tuple[Any, list[int]]], x: Scale, y: Scale) -> list[Markup]:
+def _reference_names(
+    references: Sequence[tuple[str, float]], kept: Sequence[tuple[Any, list[int]]], x: Scale, y: Scale
+) -> list[Markup]:
     """Names of the reference lines, each where the fewest curves pass through it."""
     inked: list[tuple[float, float]] = []
     for series, rows in kept:
         for i, after in pairwise(rows):
             (x0, y0), (x1, y1) = ((x(series.x[j]), y(series.y[j])) for j in (i, after))
             inked += [(x0 + (x1 - x0) * step / 30, y0 + (y1 - y0) * step / 30) for step in range(31)]
-    inked += [
-        (place, y(value)) for _, value in block.reference if is_figure(value) for place in range(0, int(x.end), 6)
-    ]
+    inked += [(place, y(value)) for _, value in references for place in range(0, int(x.end), 6)]
     names: list[Markup] = []
     taken: list[Box] = []
-    for label, value in block.reference:
-        if not is_figure(value):
-            continue
+    for label, value in references:
         name = cut(label, x.end - x.start - 8, FONT)
         width = text_width(name, FONT)
         starts = (x.start + 4, x.end - 4 - width, (x.start + x.end - width) / 2)

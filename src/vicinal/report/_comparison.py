@@ -7,7 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..experiments import Experiment, Figure
-from ._experiment import figure_cell, lines, protocol_facts, time_chart
+from ._curves import lines
+from ._experiment import figure_cell, protocol_facts, time_chart
 from ._page import Cell, Column, Page, Section, Table
 from ._pictures import picture_section
 from ._scales import human_seconds

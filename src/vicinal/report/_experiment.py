@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from ..experiments import Experiment, Figure, cell_features, load_rows, scaler
+from ..experiments import LOWER_IS_BETTER, Experiment, Figure, cell_features, find_method, load_rows, scaler
+from ._curves import LEAST_SECONDS, kernel_errors, or_none, over_neighbors, over_time, sensitivity, shared_parameter
 from ._page import (
     Cell,
     Column,
@@ -17,19 +17,16 @@ from ._page import (
     Dots,
     FeatureImage,
     FeatureImages,
-    Lines,
     Page,
     Point,
     Scatter,
     Section,
-    Series,
     Table,
 )
 from ._pictures import PICTURE_ROWS, feature_image, picture_section
 from ._scales import human_seconds
-from ._verdict import METRIC_NAMES, column_label, metric_family, quick_warning, show, verdict
+from ._verdict import METRIC_NAMES, column_label, metric_family, quick_warning, show, sizes_differ, verdict
 
-ZERO_ON_A_LOG_SCALE = 1e-6
 PICTURE_ITERATIONS = 8
 
 
@@ -59,10 +56,14 @@ def experiment_page(
     sections = [_tables(experiment, figures, metrics)]
     if experiment.task == "images":
         sections, pictures = [*([pictures] if pictures else []), *sections], None
+    elif experiment.task == "kernel":
+        sections = [kernel_errors(experiment, figures, metric) for metric in metrics] + sections
+    elif sizes_differ(experiment) and not experiment.shown:
+        sections = [over_time(experiment, figures, metrics[0]), *sections]
     elif any(experiment.method_spec(figure.method).vary for figure in figures):
-        sections = [_sensitivity(experiment, figures), *sections]
+        sections = [sensitivity(experiment, figures), *sections]
     elif experiment.task == "outliers":
-        sections = [_over_neighbors(experiment, figures), *sections]
+        sections = [over_neighbors(experiment, figures), *sections]
     elif not experiment.shown:
         sections.append(_beside_the_paper(experiment, figures, metrics[0]))
         sections.append(_against_time(experiment, figures, metrics[0]))
@@ -84,6 +85,8 @@ def data_pictures(experiment: Experiment) -> Section:
     """What the methods make of the first data set or, where pictures are not all that it is about, its subject."""
     if experiment.task == "images":
         return _side_by_side(experiment)
+    if find_method(experiment.subject).size == "n_components":
+        return Section("What the features look like")  # dense ones look alike
     spec = experiment.data[0]
     if experiment.subject != "randlocal":
         few = replace(
@@ -126,6 +129,14 @@ def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
         )
     if experiment.task == "images":
         return (("Protocol", "features of all rows, learned from all rows"),)
+    if experiment.task == "kernel":
+        return (
+            (
+                "Protocol",
+                "inner products of features of random pairs of rows, against the kernel; maps fitted on all rows",
+            ),
+            ("Intervals and tests", f"95 %, over {experiment.repeats} draws of map and pairs"),
+        )
     if experiment.task == "outliers":
         return (("Protocol", f"distance to the k-th neighbour; up to {experiment.repeats} draws"),)
     return (
@@ -153,8 +164,8 @@ def figure_cell(figure: Figure) -> Cell:
     return Cell(
         show(figure),
         figure.mean,
-        low=_or_none(figure.low),
-        high=_or_none(figure.high),
+        low=or_none(figure.low),
+        high=or_none(figure.high),
         mark="best" if figure.best else "tie" if figure.tied else "",
         detail="; ".join(details),
     )
@@ -162,7 +173,7 @@ def figure_cell(figure: Figure) -> Cell:
 
 def _tables(experiment: Experiment, figures: list[Figure], metrics: list[str]) -> Section:
     """A table per metric or, where methods share a varied parameter, per metric and data set."""
-    by_data = [spec.name for spec in experiment.data] if _shared_parameter(experiment) else [None]
+    by_data = [spec.name for spec in experiment.data] if shared_parameter(experiment) else [None]
     blocks = []
     for metric in metrics:
         name = METRIC_NAMES[metric][0].upper() + METRIC_NAMES[metric][1:]
@@ -173,13 +184,14 @@ def _tables(experiment: Experiment, figures: list[Figure], metrics: list[str]) -
             elif own:
                 caption = f"{name}, {experiment.data_label(data)}"
                 blocks.append(_table(caption, metric, own, lambda figure: figure.setting or "not varied"))
-    return Section("The figures", "Ours, and the paper's own where it gives one for the same data.", tuple(blocks))
+    text = "Ours, and the paper's own where it gives one for the same data." if experiment.paper else ""
+    return Section("The figures", text, tuple(blocks))
 
 
 def _table(caption: str, metric: str, figures: list[Figure], column_of: Callable[[Figure], str]) -> Table:
     place = {(figure.label, column_of(figure)): figure for figure in figures}
     labels, columns = (list(dict.fromkeys(keys)) for keys in zip(*place, strict=True))
-    better: Literal["low", "high"] | None = "low" if metric.endswith("_seconds") else "high"
+    better: Literal["low", "high"] | None = "low" if metric in LOWER_IS_BETTER else "high"
     if metric == "sparsity_ratio":
         better = None
     rows = tuple(
@@ -197,7 +209,7 @@ def _beside_the_paper(experiment: Experiment, figures: list[Figure], metric: str
     for column, members in _by_column(experiment, figures, metric).items():
         if any(figure.paper is not None for figure in members):
             rows = tuple(
-                DotRow(f.label, f.mean if f.n else None, _or_none(f.low), _or_none(f.high), f.paper, f.ours)
+                DotRow(f.label, f.mean if f.n else None, or_none(f.low), or_none(f.high), f.paper, f.ours)
                 for f in members
             )
             blocks.append(Dots(column, METRIC_NAMES[metric], rows))
@@ -217,7 +229,9 @@ def _against_time(experiment: Experiment, figures: list[Figure], metric: str) ->
 
 def time_chart(title: str, metric: str, members: list[Figure]) -> Scatter:
     points = tuple(
-        Point(f.label, max(f.seconds, 1e-3), f.mean, _or_none(f.low), _or_none(f.high), f.ours) for f in members if f.n
+        Point(f.label, max(f.seconds, LEAST_SECONDS), f.mean, or_none(f.low), or_none(f.high), f.ours)
+        for f in members
+        if f.n
     )
     return Scatter(title, "seconds for features and model", metric, points)
 
@@ -228,111 +242,3 @@ def _by_column(experiment: Experiment, figures: list[Figure], metric: str) -> di
         if metric_family(figure) == metric:
             columns.setdefault(column_label(experiment, figure), []).append(figure)
     return columns
-
-
-def _shared_parameter(experiment: Experiment) -> str | None:
-    """What more than one method varies, if there is such a parameter."""
-    varied = [name for spec in experiment.methods for name in spec.vary]
-    return next((name for name in varied if varied.count(name) > 1), None)
-
-
-def _over_parameter(experiment: Experiment, figures: list[Figure], parameter: str) -> Section:
-    """A chart per data set and a line per method; methods that do not vary are lines across."""
-    label = "groups or iterations" if parameter == "n_groups" else parameter
-    metric = metric_family(figures[0])
-    blocks = []
-    for spec in experiment.data:
-        own = [figure for figure in figures if figure.data == spec.name and metric_family(figure) == metric]
-        varied = [figure for figure in own if figure.setting.startswith(f"{parameter}=")]
-        if varied:
-            chart = lines(
-                f"{experiment.data_label(spec.name)}: {METRIC_NAMES[metric]} over {label}",
-                label,
-                METRIC_NAMES[metric],
-                varied,
-                name=lambda figure: figure.label,
-                x=_value,
-                x_log=True,
-            )
-            across = tuple((figure.label, figure.mean) for figure in own if not figure.setting and figure.n)
-            blocks.append(replace(chart, reference=across))
-    return Section("Sensitivity", "", tuple(blocks))
-
-
-def _sensitivity(experiment: Experiment, figures: list[Figure]) -> Section:
-    shared = _shared_parameter(experiment)
-    if shared is not None:
-        return _over_parameter(experiment, figures, shared)
-    parameters = list(dict.fromkeys(figure.setting.split("=")[0] for figure in figures if "=" in figure.setting))
-    blocks = []
-    for parameter in parameters:
-        own = [figure for figure in figures if figure.setting.split("=")[0] == parameter]
-        logarithmic = min(_value(figure) for figure in own) < 0.01
-        blocks.append(
-            lines(
-                f"{METRIC_NAMES[metric_family(own[0])]} over {parameter}",
-                parameter,
-                METRIC_NAMES[metric_family(own[0])],
-                own,
-                name=lambda figure: experiment.data_label(figure.data),
-                x=lambda figure: max(_value(figure), ZERO_ON_A_LOG_SCALE),
-                x_log=logarithmic,
-                caption=f"The leftmost point is {parameter} = 0." if logarithmic else "",
-            )
-        )
-    return Section("Sensitivity", "", tuple(blocks))
-
-
-def _value(figure: Figure) -> float:
-    return float(figure.setting.split("=")[1])
-
-
-def _over_neighbors(experiment: Experiment, figures: list[Figure]) -> Section:
-    blocks = []
-    for spec in experiment.data:
-        own = [figure for figure in figures if figure.data == spec.name]
-        if own:
-            blocks.append(
-                lines(
-                    experiment.data_label(spec.name),
-                    "neighbour k",
-                    "AUC",
-                    own,
-                    name=lambda figure: figure.label,
-                    x=lambda figure: float(figure.metric.split("@")[1]),
-                    x_log=True,
-                )
-            )
-    return Section("AUC over the neighbour k", "", tuple(blocks))
-
-
-def lines(
-    title: str,
-    x_label: str,
-    y_label: str,
-    figures: list[Figure],
-    *,
-    name: Callable[[Figure], str],
-    x: Callable[[Figure], float],
-    x_log: bool,
-    caption: str = "",
-) -> Lines:
-    """One line per name through the figures' means."""
-    series = []
-    for label in dict.fromkeys(map(name, figures)):
-        own = sorted((figure for figure in figures if name(figure) == label and figure.n), key=x)
-        series.append(
-            Series(
-                label,
-                tuple(map(x, own)),
-                tuple(figure.mean for figure in own),
-                tuple(_or_none(figure.low) for figure in own),
-                tuple(_or_none(figure.high) for figure in own),
-                highlight=any(figure.ours and figure.label == label for figure in own),
-            )
-        )
-    return Lines(title, x_label, y_label, tuple(series), x_log=x_log, caption=caption)
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None

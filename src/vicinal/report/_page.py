@@ -139,7 +139,11 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of `Lines`; `low` and `high`, where given, are as long as `x` and drawn as a band."""
+    """One line of `Lines`; `low` and `high`, where given, are as long as `x` and drawn as a band.
+
+    `names`, where given, say what each point is beside the label. A guide is a dashed line without points, of what a
+    theory says for example.
+    """
 
     label: str
     x: Figures
@@ -147,9 +151,11 @@ class Series:
     low: Figures = ()
     high: Figures = ()
     highlight: bool = False
+    names: tuple[str, ...] = ()
+    guide: bool = False
 
     def __post_init__(self) -> None:
-        for name, values in (("y", self.y), ("low", self.low), ("high", self.high)):
+        for name, values in (("y", self.y), ("low", self.low), ("high", self.high), ("names", self.names)):
             if len(values) != len(self.x) and (name == "y" or len(values)):
                 raise ValueError(
                     f"The series {self.label!r} has {len(self.x)} values of x but {len(values)} of {name}; "
@@ -159,7 +165,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves named at their ends, over a linear or a log axis, with dashed reference lines `(label, y)`."""
+    """Curves named at their ends, over linear or log axes, with dashed reference lines `(label, y)`.
+
+    `x_seconds` tells x as milliseconds, minutes and hours.
+    """
 
     title: str
     x_label: str
@@ -168,6 +177,8 @@ class Lines:
     x_log: bool = False
     caption: str = ""
     reference: tuple[tuple[str, float], ...] = ()
+    y_log: bool = False
+    x_seconds: bool = False
 
 
 @dataclass(frozen=True)
