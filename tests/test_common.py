@@ -4,6 +4,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
 from vicinal.expand import (
+    GaussianProjection,
+    HashedProjection,
     HermiteMap,
     KernelPerceptron,
     OnlinePerceptron,
@@ -46,6 +48,12 @@ from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
         RandomFourierFeatures(10, kernel="laplacian", gamma="median"),
         RandomFourierFeatures(10, frequencies="hadamard"),
         RandomFourierFeatures(10, frequencies="orthogonal"),
+        GaussianProjection(n_components=1),
+        GaussianProjection(epsilon=100.0, delta=0.5),
+        HashedProjection(),
+        HashedProjection(6, random_state=0),
+        HashedProjection(5, n_blocks=1),
+        HashedProjection(12, n_blocks=1, signed=False, random_state=0),
         DenoisingAutoencoder(n_epochs=2),
         DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
         StackedDenoisingAutoencoder(n_epochs=2),

@@ -2,13 +2,18 @@
 
 from . import kernels
 from ._fourier import RandomFourierFeatures
+from ._hashing import HashedProjection
 from ._hermite import HermiteMap
 from ._kernel_map import RBFMap
 from ._kernel_perceptron import KernelPerceptron
 from ._perceptron import OnlinePerceptron
 from ._products import PolynomialMap, SubsetProductMap
+from ._projection import EmbeddingError, GaussianProjection
 
 __all__ = [
+    "EmbeddingError",
+    "GaussianProjection",
+    "HashedProjection",
     "HermiteMap",
     "KernelPerceptron",
     "OnlinePerceptron",
