@@ -13,7 +13,7 @@ from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSam
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel
 from sklearn.utils import gen_batches
 
-from ..expand import RBFMap
+from ..expand import GaussianProjection, HashedProjection, RBFMap
 from ..expand._bandwidth import gamma_from_scale
 from ..expand.kernels import Gaussian
 from ._evaluate import Outcome, Protocol, nonzeros, readable
@@ -70,7 +70,7 @@ def kernel_of(features_map: Any) -> Callable[..., NDArray]:
         return partial(
             polynomial_kernel, degree=features_map.degree, gamma=features_map.gamma, coef0=features_map.coef0
         )
-    if type(features_map).__name__ in ("GaussianProjection", "HashedProjection"):
+    if isinstance(features_map, GaussianProjection | HashedProjection):
         return linear_kernel
     if not callable(getattr(features_map, "kernel_", None)):
         raise ValueError(f"{type(features_map).__name__} stands for no kernel that its features could stray from.")

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from .._validation import suggest
 from ..cluster import SpectralFeatures
-from ..expand import RandomFourierFeatures, RBFMap
+from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 
@@ -146,18 +146,6 @@ def _components(to: Setting) -> int:
     return min(to.n_components, to.n_rows)
 
 
-def _gaussian_projection(to: Setting) -> Any:
-    from ..expand import GaussianProjection
-
-    return GaussianProjection(to.n_components, random_state=to.seed)
-
-
-def _hashed_projection(to: Setting) -> Any:
-    from ..expand import HashedProjection
-
-    return HashedProjection(to.n_components, random_state=to.seed, n_jobs=to.threads)
-
-
 def _lightgbm(to: Setting) -> Any:
     from lightgbm import LGBMClassifier
 
@@ -240,13 +228,13 @@ METHODS: tuple[Method, ...] = (
     Method(
         "gaussian-projection",
         "Gaussian projection",
-        _gaussian_projection,
+        lambda to: GaussianProjection(to.n_components, random_state=to.seed),
         size="n_components",
     ),
     Method(
         "hashed-projection",
         "hashed projection",
-        _hashed_projection,
+        lambda to: HashedProjection(to.n_components, random_state=to.seed, n_jobs=to.threads),
         size="n_components",
     ),
     Method(
