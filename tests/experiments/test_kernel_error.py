@@ -156,10 +156,10 @@ def test_a_run_varies_the_size_and_draws_anew(rng):
 class TestPackaged:
     @pytest.mark.parametrize("spec", load_experiment("expand-kernel-error").methods, ids=lambda spec: spec.id)
     def test_every_method_strays_about_as_the_theory_says(self, rng, spec):
-        X = rng.uniform(size=(60, 16)).astype(np.float32)
+        X = rng.uniform(size=(60, 300)).astype(np.float32)
         told = errors_of(spec.name, X, n_components=256, **spec.parameters)
         # Nystroem with as many landmarks as rows is exact.
-        assert told["rms_error"] < (1e-4 if spec.name == "nystroem" else 1.6 / np.sqrt(256))
+        assert told["rms_error"] < (1e-4 if spec.name == "nystroem" else 2 / np.sqrt(256))
         assert told["rms_error"] <= told["max_error"]
 
     def test_only_maps_of_the_same_kernel_are_ranked_together(self):

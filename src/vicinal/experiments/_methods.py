@@ -228,7 +228,7 @@ METHODS: tuple[Method, ...] = (
     Method(
         "gaussian-projection",
         "Gaussian projection",
-        lambda to: GaussianProjection(to.n_components, random_state=to.seed),
+        lambda to: GaussianProjection(min(to.n_components, to.n_features), random_state=to.seed),
         size="n_components",
     ),
     Method(
