@@ -3,7 +3,17 @@
 from importlib.metadata import version
 
 from .cluster import SpectralFeatures
-from .expand import RBFMap
+from .expand import (
+    GaussianProjection,
+    HashedProjection,
+    HermiteMap,
+    KernelPerceptron,
+    OnlinePerceptron,
+    PolynomialMap,
+    RandomFourierFeatures,
+    RBFMap,
+    SubsetProductMap,
+)
 from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
 
@@ -12,12 +22,20 @@ __version__ = version("vicinal")
 __all__ = [
     "RULLS",
     "DenoisingAutoencoder",
+    "GaussianProjection",
+    "HashedProjection",
+    "HermiteMap",
+    "KernelPerceptron",
+    "OnlinePerceptron",
+    "PolynomialMap",
     "ProjectedLandmarks",
     "RBFMap",
     "RandLocal",
+    "RandomFourierFeatures",
     "RobustPCA",
     "SampledLandmarks",
     "SpectralFeatures",
     "StackedDenoisingAutoencoder",
+    "SubsetProductMap",
     "__version__",
 ]
