@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
@@ -150,8 +150,40 @@ def pairs_of(first, second, cells):
 
 def assert_uniform(numbers, cells):
     expected = len(numbers) / cells
-    statistic = np.sum((np.bincount(numbers, minlength=cells) - expected) ** 2) / expected
-    assert 1e-5 < chi2.cdf(statistic, cells - 1) < 1 - 1e-5
+    assert_expected(np.bincount(numbers, minlength=cells), np.full(cells, expected))
+
+
+def assert_expected(observed, expected):
+    statistic = np.sum((observed - expected) ** 2 / expected)
+    assert 1e-5 < chi2.cdf(statistic, len(expected) - 1) < 1 - 1e-5
+
+
+@pytest.mark.parametrize("step", [1, 2**20, 2**32])
+@pytest.mark.parametrize("lag", [1, 2, 1000])
+def test_two_columns_meet_in_as_many_blocks_as_chance_has_it(step, lag):
+    """Inner products of code vectors, with and without signs; were blocks not independent, many would be too large."""
+    s, size, n = 96, 8, 40_000
+    ids = np.arange(n, dtype=np.int64) * step
+    X = sp.csr_array((np.ones(n, np.float32), ids, np.arange(n + 1)), shape=(n, 2**63 - 1))
+    codes = HashedProjection(s * size, n_blocks=s, random_state=7).transform(X) * np.float32(np.sqrt(s))
+    products = np.einsum("ij,ij->i", codes[lag:], codes[:-lag])
+    meetings = np.einsum("ij,ij->i", np.abs(codes[lag:]), np.abs(codes[:-lag]))
+    meetings, products = np.rint(meetings).astype(int), np.rint(products).astype(int)
+    assert_expected(*pooled(meetings, binom(s, 1 / size)))
+    agreeing = (meetings + products) // 2
+    assert_expected(*pooled(agreeing, binom(s, 0.5 / size)))
+
+
+def pooled(numbers, law):
+    """Observed and expected counts of whole numbers; rare ones, at both ends, are put together."""
+    expected = len(numbers) * law.pmf(np.arange(law.support()[1] + 1))
+    common = np.flatnonzero(expected > 20)
+    first, last = common[0], common[-1]
+    observed = np.bincount(np.clip(numbers, first, last), minlength=last + 1)[first : last + 1]
+    expected = expected[first : last + 1].copy()
+    expected[0] = len(numbers) * law.cdf(first)
+    expected[-1] = len(numbers) * law.sf(last - 1)
+    return observed, expected
 
 
 def test_one_bit_of_the_seed_or_of_the_column_changes_everything(rng):
