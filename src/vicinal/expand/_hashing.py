@@ -81,8 +81,7 @@ class HashedProjection(RandomProjection):
 
     References
     ----------
-    Lecture notes on feature expansions and dimensionality reduction, section 3, Theorem 2. The construction is that of
-    Kane, Nelson: Sparser Johnson-Lindenstrauss Transforms, Journal of the ACM 61(1), 2014.
+    Hsu: Features, lecture notes COMS 4771, spring 2015, section 3, Theorem 2. The construction is that of Kane, Nelson: Sparser Johnson-Lindenstrauss Transforms, Journal of the ACM 61(1), 2014.
 
     Examples
     --------

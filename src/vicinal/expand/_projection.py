@@ -206,8 +206,8 @@ class GaussianProjection(RandomProjection):
 
     References
     ----------
-    Lecture notes on feature expansions and dimensionality reduction, section 3, Theorem 1. The two solutions of
-    2 sqrt(t/m) + 2 t/m = epsilon in sqrt(t/m), of which one is positive, give "auto".
+    Hsu: Features, lecture notes COMS 4771, spring 2015, section 3, Theorem 1. "auto" solves its upper bound,
+    2 sqrt(t/m) + 2 t/m = epsilon with t = ln(2 / delta), for m.
 
     Examples
     --------
