@@ -145,9 +145,9 @@ def fourier_lines() -> list[str]:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += [
         "",
-        "Root mean square error of inner products, median width, 20 seeds; for the others as a share of the independent "
-        "draws'. There are two features per frequency: with fewer frequencies than columns there is less to be gained by "
-        "making them orthogonal.",
+        "Root mean square error of inner products, median width, 20 seeds; for the others as a share of the "
+        "independent draws'. There are two features per frequency: with fewer frequencies than columns there is less "
+        "to be gained by making them orthogonal.",
         "",
         "| columns | features | independent | orthogonal | Hadamard | RBFSampler |",
         "|--:|--:|--:|--:|--:|--:|",

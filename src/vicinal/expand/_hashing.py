@@ -81,7 +81,8 @@ class HashedProjection(RandomProjection):
 
     References
     ----------
-    Hsu: Features, lecture notes COMS 4771, spring 2015, section 3, Theorem 2. The construction is that of Kane, Nelson: Sparser Johnson-Lindenstrauss Transforms, Journal of the ACM 61(1), 2014.
+    Hsu: Features, lecture notes of COMS 4771, Columbia University 2015, section 3, Theorem 2. The construction is that
+    of Kane, Nelson: Sparser Johnson-Lindenstrauss Transforms, Journal of the ACM 61(1), 2014.
 
     Examples
     --------
