@@ -47,6 +47,7 @@ def _paper(figure) -> str:
 TABLES = {
     "table3": lambda: table("randlocal-table3", ("micro_f1", "macro_f1")),
     "table5-6": lambda: table("randlocal-table5-6", ("accuracy", "nmi")),
+    "rulls-table2": lambda: table("rulls-table2", ("accuracy",)),
 }
 
 
