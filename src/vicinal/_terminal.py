@@ -56,7 +56,7 @@ def figure_tables(experiment: Experiment, figures: list[Figure]) -> list[Table]:
         table.add_column("method")
         settings = any(figure.setting for figure in own)
         if settings:
-            table.add_column("setting")
+            table.add_column("setting", overflow="fold")
         data = list(dict.fromkeys(figure.data for figure in own))
         for name in data:
             table.add_column(escape(experiment.data_label(name)), justify="right", min_width=8)
