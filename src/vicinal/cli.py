@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from . import __version__, _files, datasets
+from ._calls import watching
 from ._terminal import (
     Steps,
     chosen,
@@ -45,7 +46,6 @@ from .experiments import (
     summarise,
 )
 from .local import RandLocal
-from .local._anchors import watching
 from .report import (
     comparison_page,
     comparison_verdict,

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from vicinal import RandLocal
-from vicinal.local._anchors import n_threads
+from vicinal._calls import n_threads
 
 DIGITS = load_digits().data
 SETTINGS = [

@@ -12,8 +12,8 @@ from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _native
+from .._calls import as_native, current_callback, n_threads
 from .._validation import Matrix, check_choice, check_count, check_positive
-from ..local._anchors import as_native, current_callback, n_threads
 from . import kernels
 from ._bandwidth import resolve_gamma
 from ._gram import canonical

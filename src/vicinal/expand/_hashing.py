@@ -15,8 +15,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _native
+from .._calls import as_native, kernel_dtype, n_threads
 from .._validation import Matrix, as_numbers, check_choice, check_count
-from ..local._anchors import as_native, kernel_dtype, n_threads
 from ._projection import RandomProjection
 
 ASSUMED_COLUMNS = 2**20  # where rows come by keys: how many there are is not known

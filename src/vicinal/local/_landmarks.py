@@ -14,6 +14,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _native
+from .._calls import as_native, kernel_dtype, n_threads
 from .._validation import (
     Matrix,
     as_numbers,
@@ -23,18 +24,7 @@ from .._validation import (
     check_feature_count,
     check_non_negative,
 )
-from ._anchors import (
-    BLOCK,
-    METRICS,
-    AnchorGroups,
-    as_native,
-    draw_group_sizes,
-    kernel_dtype,
-    n_threads,
-    nearest_anchors,
-    placement,
-    sample_groups,
-)
+from ._anchors import BLOCK, METRICS, AnchorGroups, draw_group_sizes, nearest_anchors, placement, sample_groups
 
 
 class LandmarkFeatures(TransformerMixin, BaseEstimator):

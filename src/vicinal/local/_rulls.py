@@ -14,19 +14,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from .. import _native
+from .._calls import as_native, current_callback, kernel_dtype, n_threads
 from .._validation import Matrix, check_choice, check_count, check_positive, check_share
-from ._anchors import (
-    BLOCK,
-    METRICS,
-    as_csr,
-    as_native,
-    current_callback,
-    empty_entries,
-    kernel_dtype,
-    n_threads,
-    nearest_rows,
-    placement,
-)
+from ._anchors import BLOCK, METRICS, as_csr, empty_entries, nearest_rows, placement
 from ._landmarks import LandmarkFeatures
 from ._local_bases import centred, directions, principal_coefficients, products, robust_coefficients
 
