@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that, if it fails, leaves the estimator as it was."""
+
+    @wraps(fit)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

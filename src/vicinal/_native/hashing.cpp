@@ -19,7 +19,7 @@ public:
         : hash_columns_(set.hash_columns), x_(x), map_(map), rows_at_a_time_(rows_at_a_time), out_(out),
           n_components_(map.n_blocks * map.block_size),
           batch_(static_cast<int>(std::clamp<std::int64_t>(PLACES / map.n_blocks, 1, 256))),
-          scale_(static_cast<Real>(1 / std::sqrt(static_cast<double>(map.n_blocks)))),
+          scale_(1 / std::sqrt(static_cast<double>(map.n_blocks))),
           sums_(static_cast<std::size_t>(2 * n_components_ * rows_at_a_time)),
           places_(static_cast<std::size_t>(batch_ * map.n_blocks)), columns_(batch_), values_(batch_) {}
 
@@ -43,21 +43,21 @@ private:
     Real* out_;
     const std::int64_t n_components_;
     const int batch_;
-    const Real scale_;
-    std::vector<Real> sums_;
+    const double scale_;
+    std::vector<double> sums_;  // float sums of many entries would lose digits of the small difference of both sides
     std::vector<std::uint32_t> places_;
     std::vector<std::uint64_t> columns_;
-    std::vector<Real> values_;
+    std::vector<double> values_;
 
-    Real* sums_of(std::int64_t row) { return sums_.data() + row % rows_at_a_time_ * 2 * n_components_; }
+    double* sums_of(std::int64_t row) { return sums_.data() + row % rows_at_a_time_ * 2 * n_components_; }
 
-    void add(Real value, const std::uint32_t* places, Real* sums) const {
+    void add(double value, const std::uint32_t* places, double* sums) const {
         const std::int64_t n_blocks = map_.n_blocks;
         _Pragma("GCC unroll 8") for (std::int64_t i = 0; i < n_blocks; ++i) sums[places[i]] += value;
     }
 
     void add_sparse(std::int64_t row) {
-        Real* sums = sums_of(row);
+        double* sums = sums_of(row);
         int n = 0;
         auto flush = [&] {
             hash_columns_(map_, columns_.data(), n, places_.data());
@@ -66,7 +66,7 @@ private:
         };
         for_each_entry(x_, row, [&](std::int64_t column, auto value) {
             columns_[n] = static_cast<std::uint64_t>(column);
-            values_[n] = static_cast<Real>(value);
+            values_[n] = static_cast<double>(value);
             n += value != 0;
             if (n == batch_) flush();
         });
@@ -81,21 +81,21 @@ private:
             for (int j = 0; j < n; ++j) columns_[j] = static_cast<std::uint64_t>(start + j);
             hash_columns_(map_, columns_.data(), n, places_.data());
             for (std::int64_t row = first; row < last; ++row) {
-                Real* sums = sums_of(row);
+                double* sums = sums_of(row);
                 const Value* values = data + row * x_.row_stride + start * x_.column_stride;
                 for (int j = 0; j < n; ++j) {
                     const Value value = values[j * x_.column_stride];
-                    if (value != 0) add(static_cast<Real>(value), places_.data() + j * map_.n_blocks, sums);
+                    if (value != 0) add(static_cast<double>(value), places_.data() + j * map_.n_blocks, sums);
                 }
             }
         }
     }
 
     void write(std::int64_t row) {
-        Real* sums = sums_of(row);
+        double* sums = sums_of(row);
         Real* out = out_ + row * n_components_;
-        for (std::int64_t k = 0; k < n_components_; ++k) out[k] = (sums[2 * k] - sums[2 * k + 1]) * scale_;
-        std::fill(sums, sums + 2 * n_components_, Real(0));
+        for (std::int64_t k = 0; k < n_components_; ++k) out[k] = static_cast<Real>((sums[2 * k] - sums[2 * k + 1]) * scale_);
+        std::fill(sums, sums + 2 * n_components_, 0.0);
     }
 };
 
@@ -104,7 +104,7 @@ private:
 template <class Real>
 bool hashed_rows(const InstructionSet& set, const Matrix& x, const HashedMap& map, int n_threads,
                  const Interrupted& interrupted, Real* out) {
-    const std::int64_t bytes = 2 * map.n_blocks * map.block_size * static_cast<std::int64_t>(sizeof(Real));
+    const std::int64_t bytes = 2 * map.n_blocks * map.block_size * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t rows_at_a_time = std::clamp<std::int64_t>(SUMS_BYTES / bytes, 1, MOST_ROWS);
     const std::int64_t n_items = (x.n_rows + rows_at_a_time - 1) / rows_at_a_time;
     return run_parallel(n_items, n_threads, interrupted,

@@ -47,7 +47,8 @@ def gamma_from_scale(X: Matrix) -> float:
 def _variance(X: Matrix) -> float:
     """Of all entries; exactly 0 if they are all equal."""
     if not sp.issparse(X):
-        return 0.0 if X.min() == X.max() else float(X.var(dtype=np.float64))
+        with np.errstate(over="ignore"):  # infinite, then
+            return 0.0 if X.min() == X.max() else float(X.var(dtype=np.float64))
     entries = canonical(X).data.astype(np.float64, copy=False)
     n_entries = X.shape[0] * X.shape[1]
     if len(entries) == n_entries and entries.min() == entries.max():
@@ -80,4 +81,6 @@ def _powers(differences: Matrix, power: int) -> Any:
 
 
 def _inverse(spread: float) -> float:
+    if spread > np.finfo(np.float64).max / 4:
+        raise ValueError("X is too large for a gamma of its own scale; scale X first, or set gamma to a number.")
     return float(1 / spread) if spread >= np.finfo(np.float64).tiny else 1.0

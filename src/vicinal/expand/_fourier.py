@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _native
 from .._calls import as_native, current_callback, n_threads
-from .._validation import Matrix, check_choice, check_count, check_positive
+from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive
 from . import kernels
 from ._bandwidth import resolve_gamma
 from ._gram import canonical
@@ -21,6 +21,7 @@ from ._gram import canonical
 NAMED = {"gaussian": kernels.Gaussian, "laplacian": kernels.Laplacian, "cauchy": kernels.Cauchy}
 SMALLEST_HADAMARD = 64  # products of fewer signs are too far from Gaussian
 LARGEST_HADAMARD = 2**24
+MOST_FREQUENCIES = 10**8
 BLOCK_ENTRIES = 2**22  # of a block of products with CSR rows
 
 
@@ -33,7 +34,13 @@ def n_frequencies_for(epsilon: float, delta: float) -> int:
     epsilon, delta = check_positive("epsilon", epsilon), check_positive("delta", delta)
     if delta >= 1:
         raise ValueError(f"delta is a probability between 0 and 1; got {delta!r}.")
-    return int(np.ceil(2 * np.log(2 / delta) / epsilon**2))
+    count = 2 * np.log(2 / delta) / max(epsilon, 1e-8) ** 2
+    if count > MOST_FREQUENCIES:
+        raise ValueError(
+            f"epsilon={epsilon:g} needs more than {MOST_FREQUENCIES:,} frequencies; allow a larger error, or set "
+            "n_components."
+        )
+    return int(np.ceil(count))
 
 
 class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -124,6 +131,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RandomFourierFeatures:
         """Draw frequencies.
 
@@ -150,12 +158,15 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             )
         frequencies: Any = None
         factors: Any = None
-        if self.frequencies == "iid":
-            frequencies = kernel.draw_frequencies(count, rows.shape[1], rng).astype(rows.dtype)
-        elif self.frequencies == "orthogonal":
-            frequencies = _orthogonal(kernel, count, rows.shape[1], rng).astype(rows.dtype)
-        else:
-            factors = _hadamard_factors(kernel, count, rows.shape[1], rng).astype(rows.dtype)
+        with np.errstate(over="ignore"):  # looked for below
+            if self.frequencies == "iid":
+                frequencies = kernel.draw_frequencies(count, rows.shape[1], rng).astype(rows.dtype)
+            elif self.frequencies == "orthogonal":
+                frequencies = _orthogonal(kernel, count, rows.shape[1], rng).astype(rows.dtype)
+            else:
+                factors = _hadamard_factors(kernel, count, rows.shape[1], rng).astype(rows.dtype)
+        if not np.isfinite(frequencies if factors is None else factors).all():
+            raise ValueError(f"The frequencies of {kernel!r} are too large for {rows.dtype}; scale X, or set gamma.")
         self.kernel_, self.frequencies_, self.factors_ = kernel, frequencies, factors
         self.phase_ = float(rng.uniform(0, 2 * np.pi)) if n_components % 2 else None
         self._n_features_out = n_components
@@ -174,6 +185,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         rows = canonical(self._checked(X, reset=False))
+        self._refuse_large_angles(rows)
         out = np.empty((rows.shape[0], self._n_features_out + self._n_features_out % 2), rows.dtype)
         if self.factors_ is not None:
             self._waves(rows, out, factors=self.factors_.astype(rows.dtype, copy=False))
@@ -188,6 +200,19 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         cosine, sine = out[:, -2], out[:, -1]
         out[:, -2] = np.sqrt(2) * (np.cos(self.phase_) * cosine - np.sin(self.phase_) * sine)
         return np.ascontiguousarray(out[:, :-1])
+
+    def _refuse_large_angles(self, rows: Matrix) -> None:
+        if self.factors_ is None:
+            reach = np.abs(self.frequencies_).sum(axis=1, dtype=np.float64).max()
+        else:
+            reach = float(self.factors_.shape[2]) ** 3 * max(1.0, float(self.factors_[:, 3].max()))
+        entries = rows.data if sp.issparse(rows) else rows
+        largest = max(float(entries.max()), -float(entries.min())) if entries.size else 0.0
+        if largest > float(np.finfo(rows.dtype).max) / max(float(reach), 1.0):
+            raise ValueError(
+                f"X has values up to {largest:.3g}, whose products with the frequencies are too large for "
+                f"{rows.dtype}; scale X first, for example with sklearn.preprocessing.StandardScaler."
+            )
 
     def _waves(self, X: Matrix, out: NDArray[Any], **angles: Any) -> None:
         scale = np.sqrt(2 / out.shape[1])
@@ -208,7 +233,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if isinstance(self.kernel, str):
             check_choice("kernel", self.kernel, tuple(NAMED))
             return NAMED[self.kernel](resolve_gamma(self.gamma, X, self.kernel, rng))
-        if not hasattr(self.kernel, "draw_frequencies"):
+        if isinstance(self.kernel, type) or not hasattr(self.kernel, "draw_frequencies"):
             raise ValueError(
                 f"kernel must be one of {', '.join(map(repr, NAMED))} or a shift-invariant kernel of "
                 f"vicinal.expand.kernels, which can draw frequencies; got {self.kernel!r}."

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _native
 from .._calls import as_native, kernel_dtype, n_threads
-from .._validation import Matrix, as_numbers, check_choice, check_count
+from .._validation import Matrix, all_or_nothing, as_numbers, check_choice, check_count
 from ._projection import RandomProjection
 
 ASSUMED_COLUMNS = 2**20  # where rows come by keys: how many there are is not known
@@ -118,6 +118,7 @@ class HashedProjection(RandomProjection):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> HashedProjection:
         """Settle the seed and the number of blocks; rows by keys are not looked at.
 

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from .._validation import Matrix, check_choice, check_positive
+from .._validation import Matrix, all_or_nothing, check_choice, check_positive
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical, refuse_large_values
 from ._monomials import (
@@ -103,6 +103,7 @@ class HermiteMap(TransformerMixin, BaseEstimator):
         self.gamma = gamma
         self.expansion = expansion
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> HermiteMap:
         """Find the kernel's width and, for Hermite polynomials, the columns' means and variances.
 
@@ -126,6 +127,9 @@ class HermiteMap(TransformerMixin, BaseEstimator):
         if self.expansion == "hermite":
             self.center_ = given.mean(axis=0, dtype=np.float64)
             self.variances_ = np.maximum(given.var(axis=0, dtype=np.float64), SMALLEST_SPREAD / gamma)
+        else:
+            for name in {"center_", "variances_"} & set(vars(self)):
+                delattr(self, name)
         self.gamma_, self.n_output_features_ = gamma, n_columns
         return self
 

@@ -15,8 +15,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import Matrix, check_count, check_non_negative
+from .._validation import Matrix, all_or_nothing, check_count, check_non_negative
 from ._bandwidth import gamma_from_scale
+from ._gram import canonical
 
 BLOCK_ENTRIES = 2**21  # of a block of the kernel matrix: 16 MB
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
@@ -94,6 +95,7 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.max_memory = max_memory
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RBFMap:
         """Take the kernel matrix of the rows of X apart.
 
@@ -171,6 +173,7 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
         given: Matrix = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        given = canonical(given)
         entries = given.data if sp.issparse(given) else given
         if entries.size and max(float(entries.max()), -float(entries.min())) > LARGEST_VALUE:
             raise ValueError(

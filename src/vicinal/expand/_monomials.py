@@ -120,7 +120,6 @@ def sparse_products(
     index_dtype = np.int32 if max(n_out, int(sizes.sum())) < 2**31 else np.int64
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     columns, values = np.empty(indptr[-1], dtype=index_dtype), np.empty(indptr[-1], dtype=dtype)
-    ranks = _rank_tables(X.shape[1], degree)
     start = 0
     while start < X.shape[0]:
         stop = max(start + 1, int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1)
@@ -132,7 +131,6 @@ def sparse_products(
             X.shape[1],
             step_weights,
             common[start:stop],
-            ranks,
             columns[out],
             values[out],
         )
@@ -147,7 +145,6 @@ def _expand_rows(
     n_columns: int,
     step_weights: NDArray[np.float64],
     common: NDArray[np.float64],
-    ranks: list[NDArray[np.int64]],
     out_columns: NDArray[np.integer],
     out_values: NDArray[np.floating],
 ) -> None:
@@ -161,7 +158,10 @@ def _expand_rows(
     values, places = common, np.zeros(n_rows, dtype=np.int64)
     firsts, runs = np.full(n_rows, -1), np.zeros(n_rows, dtype=np.int64)
     ends, written = np.arange(1, n_rows + 1), row_starts + 1
+    columns_beyond = n_columns - 1 - entry_columns.astype(np.int64)
+    ranks = np.ones(len(entries), dtype=np.int64)
     for k in range(1, degree + 1):
+        ranks = _times(ranks, columns_beyond + k - 1, k)
         # Products of k - 1 entries that begin with this entry or a later one are the last ones of the row.
         lengths = _looked_up(entries_left, partial(_n_of_degree, k - 1))
         sources = _ranges(np.repeat(ends, counts) - lengths, lengths)
@@ -169,7 +169,7 @@ def _expand_rows(
         runs = np.where(firsts[sources] == owners, runs[sources] + 1, 1)
         weights = np.sqrt(step_weights[k - 1] / np.arange(1, degree + 1))
         values = values[sources] * entries[owners] * weights[runs - 1]
-        places = places[sources] + ranks[k - 1][entry_columns][owners]
+        places = places[sources] + ranks[owners]
         firsts = owners
         sizes = _looked_up(counts, partial(_n_of_degree, k))
         targets = _ranges(written, sizes)
@@ -178,16 +178,15 @@ def _expand_rows(
         ends, written = np.cumsum(sizes), written + sizes
 
 
-def _rank_tables(n_columns: int, degree: int) -> list[NDArray[np.int64]]:
-    """For m = 1, ..., degree: how many products of m columns lie beyond those with a given column m-th from the end.
+def _times(ranks: NDArray[np.int64], top: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """C(n + k - 1, k) from C(n + k - 2, k - 1), where top = n + k - 1; no product is larger than the result.
 
-    The product of i_1 <= ... <= i_k is, among all of degree k and counted from the last, at the sum over j of
+    So many products of k columns lie beyond those with a given column k-th from the end, n columns being after it: the
+    product of i_1 <= ... <= i_k is, among all of degree k and counted from the last, at the sum over j of
     C(d - i_j + k - j - 1, k - j + 1).
     """
-    tables = [np.arange(n_columns - 1, -1, -1, dtype=np.int64)]
-    for _ in range(1, degree):
-        tables.append(np.cumsum(tables[-1][::-1])[::-1])
-    return tables
+    shared = np.gcd(ranks, k)
+    return ranks // shared * (top // (k // shared))
 
 
 def _n_of_degree(degree: int, n_columns: int) -> int:

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import Matrix, check_count
+from .._validation import Matrix, all_or_nothing, check_count
 
 LARGEST_VALUE = 1e140  # sums of products of larger ones would not fit a float64
 Signs = tuple[tuple[int, int], ...]  # of pairs (output, 1 or -1)
@@ -28,6 +28,7 @@ class BasePerceptron(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     random_state: int | np.random.RandomState | None
     average: bool
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Start anew and pass over the rows `n_passes` times.
 
@@ -57,6 +58,7 @@ class BasePerceptron(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._keep(learner, classes)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on with one pass over more rows, in the order in which they come.
 
@@ -247,7 +249,7 @@ class OnlinePerceptron(BasePerceptron):
         return LinearLearner(np.zeros(shape), np.zeros(shape), self.fit_intercept, n_steps=0, n_mistakes=0)
 
     def _old_learner(self, rows: Matrix) -> LinearLearner:
-        weights, delays = (np.require(kept, requirements="W") for kept in (self._weights, self._delays))
+        weights, delays = self._weights.copy(), self._delays.copy()
         return LinearLearner(weights, delays, self.fit_intercept, n_steps=self.n_steps_, n_mistakes=self.n_mistakes_)
 
     def _keep(self, learner: LinearLearner, classes: NDArray[Any]) -> None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from .._validation import Matrix, check_count
+from .._validation import Matrix, all_or_nothing, check_count
 from ._monomials import (
     BLOCK_ENTRIES,
     as_csr,
@@ -35,6 +35,7 @@ class _ProductMap(TransformerMixin, BaseEstimator):
 
     n_output_features_: int
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Any:
         """Count the products of X's columns; values do not matter.
 
@@ -284,12 +285,11 @@ class SubsetProductMap(_ProductMap):
     def _sparse(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         clean = without_zeros(X)
         n_out, counts = self.n_output_features_, np.diff(clean.indptr).astype(np.int64)
-        sizes = 2**counts
-        n_entries = int(sizes.sum())
+        n_entries = sum(2 ** int(count) for count in counts)  # more than 64 bits hold, perhaps
         refuse_what_does_not_fit(
             n_entries, clean.dtype.itemsize + 8, (X.shape[0], n_out), "or use vicinal.expand.kernels.AllSubsets"
         )
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indptr = np.concatenate([[0], np.cumsum(2**counts)])
         index_dtype: type[np.integer] = np.int32 if max(n_entries, n_out) < 2**31 else np.int64
         columns = np.empty(n_entries, dtype=index_dtype)
         values = np.empty(n_entries, dtype=X.dtype)

@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import Matrix, check_count, check_positive
+from .._validation import Matrix, all_or_nothing, check_count, check_positive
 
 BLOCK_ENTRIES = 2**21  # of rows and of their images, while errors are measured: 16 MB
 TAIL = 1 + np.sqrt(1.5)  # of ln(2 / delta) / n_blocks in the bound of a hashed projection
@@ -235,6 +235,7 @@ class GaussianProjection(RandomProjection):
         self.delta = delta
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> GaussianProjection:
         """Draw the matrix; of X only its number of columns and its dtype count.
 
