@@ -109,7 +109,7 @@ def test_errors_have_log_axes_and_the_line_of_the_theory():
     told = verdict(experiment, figures)
     assert told[0].startswith("Gaussian kernel, n_components=2048: the smallest root mean square error has ")
     assert best.label in told[0]
-    assert told[1].startswith("inner product, n_components=4096: ")
+    assert told[1].startswith("inner product, n_components=512: ")
     assert told[2].startswith(f"Pendigits: {best.label} {best.mean:.3g}; ")
     assert len(told) == 2 + len(experiment.data)
 
