@@ -431,9 +431,24 @@ def test_bad_parameters(rng, parameters, message):
     model = HashedProjection(**{"n_components": 64, **parameters})
     with pytest.raises(ValueError, match=message):
         model.fit_transform(some_rows(rng))
-    if not get_tags(model).requires_fit:
-        with pytest.raises(ValueError, match=message):
-            model.transform(some_rows(rng))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
+        ({"n_blocks": 12}, "n_blocks=12 must divide n_components=64"),
+        ({"n_blocks": 128}, "n_blocks=128 must not exceed n_components=64"),
+        ({"random_state": -1}, "random_state must be a whole number from 0 to"),
+        ({"input_type": "string"}, "input_type must be one of 'array', 'dict', 'pair'; got 'string'"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+    ],
+)
+def test_bad_parameters_without_a_fit(rng, parameters, message):
+    model = HashedProjection(**{"n_components": 64, "n_blocks": 8, "random_state": 0, **parameters})
+    assert not get_tags(model).requires_fit
+    with pytest.raises(ValueError, match=message):
+        model.transform(some_rows(rng))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from ._monomials import (
 MOST_FEATURES = 62  # whose subsets an index can hold
 
 
-class _ProductMap(TransformerMixin, BaseEstimator):
+class _ProductMap(TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """What maps to products of columns share: checks, tags and memory that is asked for first."""
 
     n_output_features_: int
@@ -81,14 +82,17 @@ class _ProductMap(TransformerMixin, BaseEstimator):
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
 
+    @abstractmethod
     def _count(self, n_features: int) -> int:
-        raise NotImplementedError
+        """The number of products; refused if there are too many."""
 
+    @abstractmethod
     def _dense(self, X: NDArray[Any]) -> NDArray[Any]:
-        raise NotImplementedError
+        """The products of dense rows."""
 
+    @abstractmethod
     def _sparse(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
-        raise NotImplementedError
+        """The products of CSR rows."""
 
 
 class PolynomialMap(_ProductMap):
