@@ -16,6 +16,7 @@ from .expand import (
 )
 from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
+from .select import MaximumVariance
 
 __version__ = version("vicinal")
 
@@ -26,6 +27,7 @@ __all__ = [
     "HashedProjection",
     "HermiteMap",
     "KernelPerceptron",
+    "MaximumVariance",
     "OnlinePerceptron",
     "PolynomialMap",
     "ProjectedLandmarks",

@@ -81,6 +81,28 @@ def check_feature_count(name: str, value: Any, n_features: int) -> int:
     )
 
 
+def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int | None:
+    """How many of the features a selector keeps; None if its own rule says."""
+    if has_rule and isinstance(value, str) and value == "auto":
+        return None
+    if isinstance(value, str) and value == "all":
+        return n_features
+    if _is_fraction(value) and 0 < value <= 1:
+        return max(1, int(np.ceil(value * n_features)))
+    if not _is_count(value) or value < 1:
+        auto = "'auto' " if has_rule else ""
+        raise ValueError(
+            "n_features_to_select must be a whole number of at least 1, a share of the columns above 0 and up to 1.0, "
+            f"{auto}or 'all'; got {value!r}."
+        )
+    if value > n_features:
+        raise ValueError(
+            f"n_features_to_select={value}, but X has {n_features} feature{'s' * (n_features != 1)}; ask for fewer, or "
+            "for 'all'."
+        )
+    return int(value)
+
+
 def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, int]:
     """A pair (lowest, highest) of whole numbers or of shares of the features; what exceeds the features is cut."""
     message = (

@@ -1,0 +1,118 @@
+"""What all selectors share: scores once, then any number of features without another fit."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import Matrix, all_or_nothing, check_selected_count
+
+
+@dataclass
+class Ranked:
+    """What a method found out about the columns.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        One finite number per column, higher is better. Columns that cannot be told apart have equal scores.
+    objective : list of float or None
+        Values of what was minimised, one per iteration and the last one that of the solution; None for methods that
+        score columns one by one: their objective is the sum of the selected columns' scores.
+    n_iter : int
+    n_auto : int or None
+        How many columns the method's own rule keeps; None for methods without a rule.
+    """
+
+    scores: NDArray[np.float64]
+    objective: list[float] | None = None
+    n_iter: int = 1
+    n_auto: int | None = None
+
+
+class FeatureSelector(SelectorMixin, BaseEstimator):
+    """Base of the selectors: they rank all columns, and any number of them can be kept.
+
+    A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`.
+    """
+
+    n_features_to_select: int | float | str
+
+    @abstractmethod
+    def _rank(self, X: Matrix) -> Ranked:
+        """Scores of the columns of X, a float array or CSR matrix that has been checked; may set attributes."""
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Ranks the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Labels are never read.
+
+        Returns
+        -------
+        self
+        """
+        rows: Matrix = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_min_features=1
+        )
+        check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
+        ranked = self._rank(rows)
+        self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
+        self.ranking_ = np.empty(len(self.scores_), dtype=np.intp)
+        self.ranking_[np.argsort(-self.scores_, kind="stable")] = np.arange(1, len(self.scores_) + 1)
+        self.n_iter_ = ranked.n_iter
+        if self._has_rule:
+            assert ranked.n_auto is not None
+            self.n_auto_ = ranked.n_auto
+        self._history = None if ranked.objective is None else np.asarray(ranked.objective, dtype=np.float64)
+        self._cut()
+        return self
+
+    def with_n_features(self, n_features_to_select: int | float | str) -> Self:
+        """The same selector with another number of features kept; nothing is fitted again.
+
+        Parameters
+        ----------
+        n_features_to_select : int, float, "auto" or "all"
+
+        Returns
+        -------
+        FeatureSelector
+            A fitted copy; this one is left as it is.
+        """
+        check_is_fitted(self)
+        check_selected_count(n_features_to_select, len(self.scores_), has_rule=self._has_rule)
+        other = copy.copy(self)
+        other.n_features_to_select = n_features_to_select
+        other._cut()
+        return other
+
+    # Whether the method knows how many features to keep: n_features_to_select="auto".
+    _has_rule = False
+
+    def _cut(self) -> None:
+        wanted = check_selected_count(self.n_features_to_select, len(self.scores_), has_rule=self._has_rule)
+        self.support_ = self.ranking_ <= (self.n_auto_ if wanted is None else wanted)
+        self.objective_ = self.scores_[self.support_].sum(keepdims=True) if self._history is None else self._history
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
