@@ -1,0 +1,1 @@
+"""Solvers that several methods share: pure functions of arrays."""
