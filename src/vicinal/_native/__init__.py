@@ -1,4 +1,4 @@
-"""The compiled part: nearest anchors, in groups or in subspaces of their own, and random maps. Knows arrays only.
+"""The compiled part: nearest anchors, random maps, products of rows. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
@@ -6,6 +6,7 @@ The instruction set is chosen once, at import; the environment variable ``VICINA
 from ._core import (
     AnchorGroups,
     LandmarkSubspaces,
+    SparseRows,
     available_instruction_sets,
     drop_missing,
     fingerprints,
@@ -13,15 +14,19 @@ from ._core import (
     fourier_features,
     hash_rows,
     instruction_set,
+    largest_of_products,
     nearest,
     nearest_in_subspaces,
+    products_of_rows,
     project,
+    softmax_of_products,
     sum_distances,
 )
 
 __all__ = [
     "AnchorGroups",
     "LandmarkSubspaces",
+    "SparseRows",
     "available_instruction_sets",
     "drop_missing",
     "fingerprints",
@@ -29,8 +34,11 @@ __all__ = [
     "fourier_features",
     "hash_rows",
     "instruction_set",
+    "largest_of_products",
     "nearest",
     "nearest_in_subspaces",
+    "products_of_rows",
     "project",
+    "softmax_of_products",
     "sum_distances",
 ]

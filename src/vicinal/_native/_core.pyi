@@ -112,3 +112,40 @@ def finish(
 ) -> None: ...
 def drop_missing(columns: NDArray[np.integer], values: NDArray[np.floating], indptr: NDArray[np.int64]) -> None: ...
 def fingerprints(x: Matrix, out: NDArray[np.uint64]) -> None: ...
+
+class SparseRows:
+    def __init__(
+        self,
+        row_values: NDArray[np.float64],
+        row_columns: NDArray[np.integer],
+        row_starts: NDArray[np.integer],
+        column_values: NDArray[np.float64],
+        column_rows: NDArray[np.integer],
+        column_starts: NDArray[np.integer],
+    ) -> None: ...
+
+def softmax_of_products(
+    rows: SparseRows,
+    weights: NDArray[np.float64],
+    bias: NDArray[np.float64] | None = None,
+    scale: float = 1.0,
+    candidates: NDArray[np.int32] | None = None,
+    n_sampled: int = 0,
+    share: float = 1.0,
+    gradient: NDArray[np.float64] | None = None,
+    received: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> tuple[float, float]: ...
+def largest_of_products(
+    rows: SparseRows,
+    weights: NDArray[np.float64],
+    bias: NDArray[np.float64] | None = None,
+    others: NDArray[np.int32] = ...,
+    products: NDArray[np.float64] = ...,
+    n_threads: int = 1,
+) -> None: ...
+def products_of_rows(
+    rows: SparseRows, weights: NDArray[np.float64], out: NDArray[np.float64], n_threads: int = 1
+) -> None: ...

@@ -1,57 +1,12 @@
 // The thin layer between NumPy arrays and the engine: it checks types and lengths, releases the GIL, listens for Ctrl-C.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <cstdlib>
-#include <optional>
-#include <string>
+#include "binding.hpp"
 
 #include "engine.hpp"
 #include "fourier.hpp"
 #include "hashing.hpp"
 #include "subspaces.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace vicinal;
-
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Output = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-std::vector<std::string> available_sets() {
-    std::vector<std::string> names;
-    for (int i = 0; i < n_instruction_sets; ++i) {
-        if (instruction_sets[i]->available()) names.push_back(instruction_sets[i]->name);
-    }
-    return names;
-}
-
-const InstructionSet& find_set(const std::string& name, const std::string& whence) {
-    for (int i = 0; i < n_instruction_sets; ++i) {
-        if (instruction_sets[i]->available() && (name.empty() || name == instruction_sets[i]->name)) {
-            return *instruction_sets[i];
-        }
-    }
-    std::string names;
-    for (const auto& n : available_sets()) names += (names.empty() ? "" : ", ") + n;
-    throw nb::import_error((whence + "=" + name + " is not one of this machine's instruction sets: " + names + ".").c_str());
-}
-
-const InstructionSet& chosen_set() {
-    static const InstructionSet& set = [&]() -> const InstructionSet& {
-        const char* wanted = std::getenv("VICINAL_ISA");
-        return find_set(wanted ? wanted : "", "VICINAL_ISA");
-    }();
-    return set;
-}
 
 Number number_of(nb::dlpack::dtype type) {
     const std::pair<nb::dlpack::dtype, Number> known[] = {
@@ -64,10 +19,6 @@ Number number_of(nb::dlpack::dtype type) {
         if (dtype == type) return number;
     }
     throw nb::type_error("unsupported number type");
-}
-
-void require(bool condition, const char* message) {
-    if (!condition) throw nb::value_error(message);
 }
 
 // A 2-D array, or the tuple (data, indices, indptr, n_columns) of a CSR matrix.
@@ -98,18 +49,6 @@ Matrix matrix_of(nb::handle object) {
         x.column_stride = array.stride(1);
     }
     return x;
-}
-
-// Listens for Ctrl-C and tells a callback, if there is one, which share of the work is done.
-Interrupted listener(const nb::object& callback) {
-    return [&callback](double share) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) return true;
-        if (callback.is_none()) return false;
-        PyObject* answer = PyObject_CallFunction(callback.ptr(), "d", share);
-        Py_XDECREF(answer);
-        return answer == nullptr;
-    };
 }
 
 // Calls f with typed pointers to the output arrays.
@@ -457,6 +396,7 @@ NB_MODULE(_core, m) {
           "isa"_a = "");
     m.def("hash_rows", &hash_rows, "x"_a, "out"_a, "seed"_a, "n_blocks"_a, "with_signs"_a = true, "n_threads"_a = 1,
           "isa"_a = "");
+    bind_neighbors(m);
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("finish", &finish, "columns"_a, "values"_a, "n_groups"_a, "mean_distances"_a, "epsilon"_a, "unit_rows"_a,

@@ -111,12 +111,16 @@ struct HashedMap {
 // Per column n_blocks numbers: twice the place, counted over all blocks, plus one where the sign is negative.
 using HashColumns = void(const HashedMap& map, const std::uint64_t* columns, int n_columns, std::uint32_t* places);
 
+// values become e^(scale (values - highest)); their sum is added to total, the sum of each times its exponent to moment.
+using Exponentials = void(double* values, std::int64_t count, double scale, double highest, double* total, double* moment);
+
 struct InstructionSet {
     const char* name;
     bool (*available)();
     const Kernels<float>* f32;
     const Kernels<double>* f64;
     HashColumns* hash_columns;
+    Exponentials* exponentials;
 };
 
 // Best first; the last one runs everywhere.

@@ -427,6 +427,7 @@ constexpr Kernels<Real> table = {
 }  // namespace
 
 #include "hashing_impl.hpp"
+#include "neighbors_impl.hpp"
 
 extern const Kernels<float> f32;
 extern const Kernels<double> f64;

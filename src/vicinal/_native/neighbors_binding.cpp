@@ -1,0 +1,149 @@
+// Products of rows: NumPy in and out.
+#include "binding.hpp"
+
+#include "neighbors.hpp"
+
+namespace {
+
+// A CSR matrix by rows and by columns, over arrays that it keeps alive; checked once, here.
+class SparseRows {
+public:
+    // Calls f with the typed view; weights and bias must outlive the call.
+    template <class F>
+    auto with(const std::optional<Vector<double>>& weights, const std::optional<Vector<double>>& bias, F f) const {
+        require(!weights || static_cast<std::int64_t>(weights->shape(0)) == n_columns, "weights must have a number per column");
+        require(!bias || static_cast<std::int64_t>(bias->shape(0)) == n_rows, "bias must have a number per row");
+        const double* w = weights ? weights->data() : nullptr;
+        const double* b = bias ? bias->data() : nullptr;
+        return wide_ ? f(view<std::int64_t>(w, b)) : f(view<std::int32_t>(w, b));
+    }
+
+    SparseRows(Vector<double> row_values, AnyVector row_columns, AnyVector row_starts, Vector<double> column_values,
+               AnyVector column_rows, AnyVector column_starts)
+        : row_values_(row_values), column_values_(column_values), row_columns_(row_columns), row_starts_(row_starts),
+          column_rows_(column_rows), column_starts_(column_starts), n_rows(static_cast<std::int64_t>(row_starts.shape(0)) - 1),
+          n_columns(static_cast<std::int64_t>(column_starts.shape(0)) - 1) {
+        wide_ = row_columns.dtype() == nb::dtype<std::int64_t>();
+        for (const auto& part : {row_columns, row_starts, column_rows, column_starts}) {
+            require(part.dtype() == (wide_ ? nb::dtype<std::int64_t>() : nb::dtype<std::int32_t>()),
+                    "indices and starts must all be int32 or all be int64");
+        }
+        require(n_rows >= 2 && n_columns >= 1, "there must be two rows and a column");
+        with(std::nullopt, std::nullopt, [&](const auto& x) {
+            check(x.row_starts, n_rows, x.row_columns, row_columns.shape(0), row_values.shape(0), n_columns);
+            check(x.column_starts, n_columns, x.column_rows, column_rows.shape(0), column_values.shape(0), n_rows);
+        });
+    }
+
+private:
+    Vector<double> row_values_, column_values_;
+    AnyVector row_columns_, row_starts_, column_rows_, column_starts_;
+    bool wide_ = false;
+
+public:
+    const std::int64_t n_rows, n_columns;
+
+private:
+    template <class Index>
+    WeightedRows<Index> view(const double* weights, const double* bias) const {
+        const auto typed = [](const AnyVector& part) { return static_cast<const Index*>(part.data()); };
+        return {n_rows,
+                n_columns,
+                row_values_.data(),
+                typed(row_columns_),
+                typed(row_starts_),
+                column_values_.data(),
+                typed(column_rows_),
+                typed(column_starts_),
+                weights,
+                bias};
+    }
+
+    template <class Index>
+    static void check(const Index* starts, std::int64_t count, const Index* indices, std::size_t n_indices,
+                      std::size_t n_values, std::int64_t limit) {
+        require(n_indices == n_values && starts[0] == 0 && static_cast<std::size_t>(starts[count]) == n_values,
+                "starts do not fit the values");
+        for (std::int64_t i = 0; i < count; ++i) require(starts[i] <= starts[i + 1], "starts must not fall");
+        for (std::size_t e = 0; e < n_indices; ++e) {
+            require(indices[e] >= 0 && indices[e] < limit, "an index is out of range");
+        }
+    }
+};
+
+using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Neighbors = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::pair<double, double> softmax_of_products(const SparseRows& rows, Vector<double> weights,
+                                              std::optional<Vector<double>> bias, double scale,
+                                              std::optional<Neighbors> candidates, std::int64_t n_sampled, double share,
+                                              std::optional<Doubles> gradient,
+                                              std::optional<Doubles> received, int n_threads, nb::object callback,
+                                              const std::string& isa) {
+    require(gradient.has_value() == received.has_value(), "gradient and received come together");
+    require(!gradient || (static_cast<std::int64_t>(gradient->shape(0)) == rows.n_columns &&
+                          static_cast<std::int64_t>(received->shape(0)) == rows.n_rows),
+            "gradient has a number per column, received one per row");
+    require(n_threads >= 1, "there must be a thread");
+    Candidates listed;
+    if (candidates) {
+        listed = {candidates->data(), static_cast<std::int64_t>(candidates->shape(1)), n_sampled, share};
+        require(0 <= n_sampled && n_sampled <= listed.count, "more are sampled than there are candidates");
+        require(static_cast<std::int64_t>(candidates->shape(0)) == rows.n_rows && candidates->shape(1) >= 1,
+                "candidates must have a row per row");
+        for (std::size_t i = 0; i < candidates->size(); ++i) {
+            require(candidates->data()[i] >= 0 && candidates->data()[i] < rows.n_rows, "a candidate is out of range");
+        }
+    }
+    const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
+    SoftmaxSums sums;
+    const bool finished = rows.with(weights, bias, [&](const auto& x) {
+        nb::gil_scoped_release release;
+        return softmax_sums(set, x, scale, listed, n_threads, listener(callback), sums,
+                            gradient ? gradient->data() : nullptr, received ? received->data() : nullptr);
+    });
+    if (!finished) throw nb::python_error();
+    return {sums.log_totals, sums.entropies};
+}
+
+void largest_of_products(const SparseRows& rows, Vector<double> weights, std::optional<Vector<double>> bias,
+                         nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> others,
+                         nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> products, int n_threads) {
+    const std::int64_t k = others.shape(1);
+    require(static_cast<std::int64_t>(others.shape(0)) == rows.n_rows && products.shape(0) == others.shape(0) &&
+                products.shape(1) == others.shape(1),
+            "outputs have a wrong shape");
+    require(1 <= k && k < rows.n_rows && n_threads >= 1, "there must be as many other rows as are wanted, and a thread");
+    const nb::object nothing = nb::none();
+    const bool finished = rows.with(weights, bias, [&](const auto& x) {
+        nb::gil_scoped_release release;
+        return largest_products(x, k, n_threads, listener(nothing), others.data(), products.data());
+    });
+    if (!finished) throw nb::python_error();
+}
+
+void products_of_rows(const SparseRows& rows, Vector<double> weights,
+                      nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
+    require(static_cast<std::int64_t>(out.shape(0)) == rows.n_rows && out.shape(0) == out.shape(1) && n_threads >= 1,
+            "out must be square, with a row per row");
+    const nb::object nothing = nb::none();
+    const bool finished = rows.with(weights, std::nullopt, [&](const auto& x) {
+        nb::gil_scoped_release release;
+        return all_products(x, n_threads, listener(nothing), out.data());
+    });
+    if (!finished) throw nb::python_error();
+}
+
+}  // namespace
+
+void bind_neighbors(nb::module_& m) {
+    nb::class_<SparseRows>(m, "SparseRows")
+        .def(nb::init<Vector<double>, AnyVector, AnyVector, Vector<double>, AnyVector, AnyVector>(), "row_values"_a,
+             "row_columns"_a, "row_starts"_a, "column_values"_a, "column_rows"_a, "column_starts"_a);
+    m.def("softmax_of_products", &softmax_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(), "scale"_a = 1.0,
+          "candidates"_a.none() = nb::none(), "n_sampled"_a = 0, "share"_a = 1.0, "gradient"_a.none() = nb::none(), "received"_a.none() = nb::none(),
+          "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
+    m.def("largest_of_products", &largest_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(), "others"_a,
+          "products"_a, "n_threads"_a = 1);
+    m.def("products_of_rows", &products_of_rows, "rows"_a, "weights"_a, "out"_a, "n_threads"_a = 1);
+}
