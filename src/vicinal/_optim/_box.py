@@ -1,0 +1,145 @@
+"""Smooth functions over a box: projected L-BFGS."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Function = Callable[[Vector], tuple[float, Vector]]
+
+SUFFICIENT = 1e-4  # c_1 of the Armijo rule
+BACKTRACKS = 40
+
+
+@dataclass
+class BoxMinimum:
+    """What `minimize_in_box` returns.
+
+    Attributes
+    ----------
+    x, gradient : ndarray
+    objective : list of float
+        The value at the start and after every iteration; it never rises.
+    gap : float
+        The most that a linear model of the function falls within the box; of a convex function, how far the minimum can
+        lie below at most.
+    n_iter, n_evaluations : int
+    converged : bool
+    """
+
+    x: Vector
+    gradient: Vector
+    objective: list[float]
+    gap: float
+    n_iter: int
+    n_evaluations: int
+    converged: bool
+
+
+def minimize_in_box(
+    function: Function,
+    start: Vector,
+    lower: float = 0.0,
+    upper: float = 1.0,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+    memory: int = 10,
+    callback: Callable[[float], object] | None = None,
+) -> BoxMinimum:
+    """Minimises a smooth function of many variables between `lower` and `upper` (thesis, section 2.4.2, Algorithm 1).
+
+    Variables at a bound that the gradient pushes against are restricted: they are set there (2.10, 2.17). The others
+    take the step of L-BFGS on their own part of the last `memory` changes, projected to the box (2.15), backtracked
+    until f(x_new) <= f(x) + c_1 g'(x_new - x). That is the Armijo rule; (2.14) prints it the other way round.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x)`` returns the value and the gradient.
+    start : ndarray
+    lower, upper : float
+    tol : float
+        Ends when `BoxMinimum.gap` is at most this share of the objective.
+    max_iter : int
+    memory : int
+    callback : callable
+        Called with the gap after every iteration.
+    """
+    x = np.clip(start, lower, upper)
+    value, gradient = function(x)
+    objective, n_evaluations = [value], 1
+    changes: deque[tuple[Vector, Vector]] = deque(maxlen=memory)
+    gap = box_gap(x, gradient, lower, upper)
+    n_iter = 0
+    while gap > tol * abs(value) and n_iter < max_iter:
+        margin = min(1e-6, float(np.abs(x - np.clip(x - gradient, lower, upper)).max())) * (upper - lower)
+        low = (x <= lower + margin) & (gradient > 0)
+        high = (x >= upper - margin) & (gradient < 0)
+        free = ~(low | high)
+        direction = np.where(low, lower - x, np.where(high, upper - x, 0.0))
+        direction[free] = _two_loops(gradient[free], free, changes)
+        if direction @ gradient >= 0:
+            changes.clear()
+            direction[free] = -gradient[free]
+        step = 1.0 if changes else _first_step(direction, upper - lower)
+        for _ in range(BACKTRACKS):
+            candidate = np.clip(x + step * direction, lower, upper)
+            expected = float(gradient @ (candidate - x))
+            reached, slope = function(candidate)
+            n_evaluations += 1
+            if reached <= value + SUFFICIENT * expected:
+                break
+            step *= _shrink(value, reached, expected)
+        else:
+            if not changes:
+                break  # rounding hides what is left to gain
+            changes.clear()
+            continue
+        changes.append((candidate - x, slope - gradient))
+        x, value, gradient = candidate, reached, slope
+        objective.append(value)
+        gap = box_gap(x, gradient, lower, upper)
+        n_iter += 1
+        if callback is not None:
+            callback(gap)
+    return BoxMinimum(x, gradient, objective, gap, n_iter, n_evaluations, gap <= tol * abs(value))
+
+
+def box_gap(x: Vector, gradient: Vector, lower: float, upper: float) -> float:
+    """max over v in the box of gradient'(x - v): zero at stationary points only."""
+    return float(np.where(gradient > 0, gradient * (x - lower), gradient * (x - upper)).sum())
+
+
+def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[Vector, Vector]]) -> Vector:
+    """Minus the inverse Hessian of the free variables, as L-BFGS sees it, times their gradient."""
+    parts = [(s[free], y[free]) for s, y in changes]
+    pairs = [(s, y, s @ y) for s, y in parts if s @ y > 1e-12 * np.sqrt((s @ s) * (y @ y))]
+    direction = -gradient
+    alphas = []
+    for s, y, sy in reversed(pairs):
+        alphas.append((s @ direction) / sy)
+        direction = direction - alphas[-1] * y
+    if pairs:
+        s, y, sy = pairs[-1]
+        direction = direction * (sy / (y @ y))
+    for (s, y, sy), alpha in zip(pairs, reversed(alphas), strict=True):
+        direction = direction + (alpha - (y @ direction) / sy) * s
+    return direction
+
+
+def _first_step(direction: Vector, width: float) -> float:
+    """Without curvature known: no variable moves by more than a tenth of the box."""
+    return 0.1 * width / max(float(np.abs(direction).max()), 1e-300)
+
+
+def _shrink(value: float, reached: float, expected: float) -> float:
+    """Where a parabola through what is known has its minimum, within sensible bounds."""
+    if not np.isfinite(reached):
+        return 0.1
+    return float(np.clip(-expected / (2 * (reached - value - expected)), 0.1, 0.5))
