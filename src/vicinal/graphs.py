@@ -1,0 +1,360 @@
+"""Graphs of nearest rows, their Laplacians and what is smooth on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils import check_array
+
+from ._validation import Matrix, check_choice, check_count, check_positive
+
+__all__ = ["laplacian", "nearest_rows", "neighbor_graph", "smooth_eigenvectors"]
+
+WEIGHTS = ("binary", "heat", "cosine")
+
+_BLOCK = 2**23  # distances, or differences of values, held at a time
+_DENSE_ROWS = 1000  # up to here a dense solver is cheap, and sure of eigenvalues that occur several times
+
+
+def neighbor_graph(
+    X: ArrayLike, n_neighbors: int = 5, *, weights: str = "binary", bandwidth: float | None = None
+) -> sp.csr_array:
+    """Joins each row to its nearest ones.
+
+    Two rows are joined if either is among the other's `n_neighbors` nearest by Euclidean distance. No row is joined to
+    itself. Nothing of the size rows x rows is kept in memory.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    n_neighbors : int, default=5
+        What exceeds the other rows is cut.
+    weights : {"binary", "heat", "cosine"}, default="binary"
+        What an edge of length d weighs: 1; ``exp(-d^2 / bandwidth)``; or the cosine of both rows, at least 0. Edges of
+        weight 0 are left out: rows can be left without any.
+    bandwidth : float or None, default=None
+        For `weights="heat"`; None for the mean squared length of the edges.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Symmetric weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.graphs import neighbor_graph
+    >>> neighbor_graph(np.array([[0.0], [1.0], [5.0]]), 1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    check_choice("weights", weights, WEIGHTS)
+    if bandwidth is not None:
+        bandwidth = check_positive("bandwidth", bandwidth)
+    rows = _checked_rows(X)
+    nearest, squared = nearest_rows(rows, n_neighbors)
+    n, k = nearest.shape
+    here, there = np.repeat(np.arange(n), k), nearest.ravel()
+    low, high = np.minimum(here, there), np.maximum(here, there)
+    _, first = np.unique(low * n + high, return_index=True)
+    low, high, squared = low[first], high[first], squared.ravel()[first]
+    if weights == "binary":
+        values = np.ones(len(low))
+    elif weights == "heat":
+        if bandwidth is None:
+            bandwidth = squared.mean() or 1.0
+        with np.errstate(under="ignore"):
+            values = np.exp(-squared / bandwidth)
+    else:
+        values = _cosines(rows, low, high)
+    kept = values > 0
+    low, high, values = low[kept], high[kept], values[kept]
+    return sp.csr_array(
+        (np.concatenate([values, values]), (np.concatenate([low, high]), np.concatenate([high, low]))), shape=(n, n)
+    )
+
+
+def nearest_rows(X: ArrayLike, n_neighbors: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Finds each row's nearest other rows.
+
+    A row is never its own neighbour, its duplicates are. Of equally near rows the lower index comes first; distances
+    that differ by less than the arithmetic can tell (1 part in 2^32) count as equal at the limit of `n_neighbors`.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    n_neighbors : int
+        What exceeds the other rows is cut.
+
+    Returns
+    -------
+    indices : ndarray of int of shape (n_samples, n_neighbors)
+        The nearest first.
+    squared_distances : ndarray of float64 of shape (n_samples, n_neighbors)
+        Their squared Euclidean distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.graphs import nearest_rows
+    >>> indices, squared_distances = nearest_rows(np.array([[0.0], [1.0], [5.0]]), 1)
+    >>> indices.ravel(), squared_distances.ravel()
+    (array([1, 0, 1]), array([ 1.,  1., 16.]))
+    """
+    rows = _checked_rows(X)
+    n = rows.shape[0]
+    k = min(check_count("n_neighbors", n_neighbors), n - 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Distances do not change with the origin, but what cancels in them does.
+        centred = rows if sp.issparse(rows) else rows - np.median(rows, axis=0)
+        norms = _sums_of_squares(centred)
+        if not np.isfinite(norms.max() * 4):
+            raise ValueError("X has values that are too large to be squared; scale its columns first.")
+    transposed = centred.T.tocsr() if sp.issparse(rows) else centred.T
+    indices = np.empty((n, k), dtype=np.intp)
+    squared = np.empty((n, k))
+    for block in _blocks(n, n):
+        products = centred[block] @ transposed
+        distances = products.toarray() if sp.issparse(products) else products
+        distances *= -2
+        distances += norms[block, None]
+        distances += norms
+        # What has cancelled is found again from differences: duplicates have distance 0.
+        here, there = np.nonzero(distances <= (norms[block, None] + norms) * 2.0**-16)
+        distances[here, there] = _squared_distances(rows, here + block.start, there)
+        indices[block] = _smallest(distances, np.arange(block.start, block.stop), k)
+    here = np.arange(n)
+    for place in range(k):
+        squared[:, place] = _squared_distances(rows, here, indices[:, place])
+    order = np.lexsort((indices, squared))
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(squared, order, axis=1)
+
+
+def laplacian(W: Matrix, *, normalized: bool = False) -> sp.csr_array:
+    """The Laplacian of a graph.
+
+    Parameters
+    ----------
+    W : array-like or sparse matrix of shape (n, n)
+        Symmetric non-negative weights.
+    normalized : bool, default=False
+        False for ``L = D - W`` with the degrees on the diagonal of D, whose rows sum to 0; True for
+        ``D^-1/2 L D^-1/2``. Rows without edges are 0 in both.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.graphs import laplacian
+    >>> laplacian(np.array([[0.0, 2.0], [2.0, 0.0]])).toarray()
+    array([[ 2., -2.],
+           [-2.,  2.]])
+    """
+    weights = _checked_weights(W)
+    degrees = _degrees(weights)
+    L = sp.csr_array(sp.diags_array(degrees) - weights)
+    if normalized:
+        scale = sp.diags_array(_inverse_roots(degrees))
+        L = sp.csr_array(scale @ L @ scale)
+    return L
+
+
+def smooth_eigenvectors(W: Matrix, n_vectors: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smoothest functions on a graph: solutions of ``L y = lambda D y`` with the smallest lambda.
+
+    The constant vector, which always solves it with lambda = 0, is left out. A graph of c separate parts has c - 1
+    further solutions with lambda = 0; of the many ways to write them this one is taken: the heaviest part (by its sum
+    of degrees) against all others, the second heaviest against those that are lighter, and so on.
+
+    Parameters
+    ----------
+    W : array-like or sparse matrix of shape (n, n)
+        Symmetric non-negative weights.
+    n_vectors : int
+        Less than the number of rows with an edge.
+
+    Returns
+    -------
+    values : ndarray of shape (n_vectors,)
+        Each lambda, between 0 and 2, in ascending order.
+    vectors : ndarray of shape (n, n_vectors)
+        Each y in a column, with ``y' D y = 1`` and ``1' D y = 0``; its largest entry is positive. Rows without edges
+        are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.graphs import smooth_eigenvectors
+    >>> path = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> values, vectors = smooth_eigenvectors(path, 1)
+    >>> values.round(3), vectors.ravel().round(3)
+    (array([1.]), array([ 0.707, -0.   , -0.707]))
+    """
+    weights = _checked_weights(W)
+    check_count("n_vectors", n_vectors)
+    degrees = _degrees(weights)
+    joined = np.flatnonzero(degrees > 0)
+    if n_vectors >= len(joined):
+        raise ValueError(
+            f"{n_vectors} eigenvectors are wanted, but {len(joined)} rows of the graph have an edge, which gives "
+            f"{max(len(joined) - 1, 0)} at most; ask for fewer, or join more rows."
+        )
+    within = weights[joined][:, joined]
+    roots = np.sqrt(degrees[joined])
+    scale = sp.diags_array(1 / roots)
+    _, parts = connected_components(within, directed=False)
+    values = np.zeros(n_vectors)
+    scaled = _part_contrasts(parts, roots, n_vectors)
+    missing = n_vectors - scaled.shape[1]
+    if missing:
+        values[-missing:], others = _smooth_within_parts(sp.csr_array(scale @ within @ scale), parts, roots, missing)
+        scaled = np.hstack([scaled, others])
+    vectors = np.zeros((weights.shape[0], n_vectors))
+    vectors[joined] = _with_fixed_signs(scaled) / roots[:, None]
+    return values, vectors
+
+
+def _part_contrasts(parts: NDArray, roots: NDArray, most: int) -> NDArray:
+    """Orthonormal null vectors of the normalised Laplacian: each part but the last against the lighter ones."""
+    volumes = np.bincount(parts, weights=roots**2)
+    # Parts are numbered by their first row, so that the stable order settles ties.
+    heaviest_first = np.argsort(-volumes, kind="stable")
+    place = np.argsort(heaviest_first)[parts]
+    volumes = volumes[heaviest_first]
+    lighter = volumes[::-1].cumsum()[::-1] - volumes
+    contrasts = np.zeros((len(parts), min(len(volumes) - 1, most)))
+    for j in range(contrasts.shape[1]):
+        contrasts[place == j, j] = 1 / volumes[j]
+        contrasts[place > j, j] = -1 / lighter[j]
+        contrasts[:, j] *= roots
+        contrasts[:, j] /= np.linalg.norm(contrasts[:, j])
+    return contrasts
+
+
+def _smooth_within_parts(
+    similarity: sp.csr_array, parts: NDArray, roots: NDArray, n_vectors: int
+) -> tuple[NDArray, NDArray]:
+    """The smallest eigenvalues of I - D^-1/2 W D^-1/2 other than one 0 for each part, and their eigenvectors."""
+    n = len(roots)
+    volumes = np.bincount(parts, weights=roots**2)
+
+    def null_part(vector: NDArray) -> NDArray:
+        return roots * (np.bincount(parts, weights=roots * vector) / volumes)[parts]
+
+    if n <= _DENSE_ROWS or n_vectors > n // 4:
+        matrix = -similarity.toarray()
+        for part in range(len(volumes)):
+            members = np.flatnonzero(parts == part)
+            # Eigenvalues lie in [-1, 1]; those of the null vectors move from -1 to 2, beyond all others.
+            matrix[np.ix_(members, members)] += 3 / volumes[part] * np.outer(roots[members], roots[members])
+        values, vectors = eigh(matrix, subset_by_index=(0, n_vectors - 1), overwrite_a=True, check_finite=False)
+        return np.clip(1 + values, 0, 2), vectors
+
+    def deflated(vector: NDArray) -> NDArray:
+        vector = vector.ravel()
+        return similarity @ vector - 3 * null_part(vector)
+
+    start = np.random.default_rng(0).standard_normal(n)
+    start -= null_part(start)
+    values, vectors = eigsh(
+        LinearOperator((n, n), matvec=deflated, dtype=np.float64),
+        k=n_vectors,
+        which="LA",
+        v0=start,
+        ncv=min(n, max(4 * n_vectors, 60)),
+        tol=1e-10,
+        maxiter=100 * n,
+    )
+    order = np.argsort(-values, kind="stable")
+    return np.clip(1 - values[order], 0, 2), vectors[:, order]
+
+
+def _with_fixed_signs(vectors: NDArray) -> NDArray:
+    """The first of the largest entries of each column is made positive; rounding does not decide which is first."""
+    sizes = np.abs(vectors)
+    first = np.argmax(sizes >= sizes.max(axis=0) * (1 - 1e-6), axis=0)
+    return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _smallest(distances: NDArray, own: NDArray, k: int) -> NDArray[np.intp]:
+    """Columns of the k smallest distances in each row, its own column left out; `distances` is overwritten.
+
+    A distance of float64 and its column are packed into one integer: non-negative floats are ordered like their bits,
+    and the low bits give way to the column, which settles ties.
+    """
+    n = distances.shape[1]
+    low_bits = max(20, n.bit_length())
+    keys = distances.view(np.int64)
+    keys += 1 << (low_bits - 1)
+    keys >>= low_bits
+    keys <<= low_bits
+    keys |= np.arange(n)
+    keys[np.arange(len(own)), own] = np.iinfo(np.int64).max
+    keys.partition(k - 1, axis=1)
+    return (keys[:, :k] & ((1 << low_bits) - 1)).astype(np.intp)
+
+
+def _squared_distances(rows: Matrix, first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """Of pairs of rows, from their differences: what is equal is at distance 0."""
+    squared = np.empty(len(first))
+    for block in _blocks(len(first), rows.shape[1]):
+        squared[block] = _sums_of_squares(rows[first[block]] - rows[second[block]])
+    return squared
+
+
+def _cosines(rows: Matrix, first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """Of pairs of rows, cut to [0, 1]; 0 with a row of zeros."""
+    lengths = np.sqrt(_sums_of_squares(rows))
+    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    cosines = np.empty(len(first))
+    for block in _blocks(len(first), rows.shape[1]):
+        a, b = rows[first[block]], rows[second[block]]
+        cosines[block] = a.multiply(b).sum(axis=1) if sp.issparse(rows) else np.einsum("ij,ij->i", a, b)
+    return np.clip(cosines * scale[first] * scale[second], 0, 1)
+
+
+def _sums_of_squares(rows: Matrix) -> NDArray[np.float64]:
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    size = max(1, _BLOCK // n_columns)
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def _checked_rows(X: ArrayLike) -> Matrix:
+    rows = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    return sp.csr_array(rows) if sp.issparse(rows) else rows
+
+
+def _checked_weights(W: Matrix) -> sp.csr_array:
+    weights = sp.csr_array(check_array(W, accept_sparse="csr", dtype=np.float64))
+    if weights.shape[0] != weights.shape[1]:
+        raise ValueError(f"W must have as many columns as rows, one of each per node; its shape is {weights.shape}.")
+    if weights.nnz and weights.data.min() < 0:
+        raise ValueError("W has negative weights; a graph's weights must be at least 0.")
+    difference = abs(weights - weights.T)
+    if difference.nnz and difference.max() > 1e-10 * weights.max():
+        raise ValueError("W must be symmetric; take (W + W.T) / 2 of a directed graph.")
+    return weights
+
+
+def _degrees(weights: sp.csr_array) -> NDArray[np.float64]:
+    return np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _inverse_roots(degrees: NDArray) -> NDArray:
+    return np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
