@@ -1,0 +1,205 @@
+"""SNFS: columns that keep every row's neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._calls import current_callback, n_threads
+from .._optim._box import BoxMinimum, minimize_in_box
+from .._optim._penalty import find_penalty
+from .._validation import Matrix, check_choice, check_count, check_positive, check_selected_count, check_share
+from ._base import FeatureSelector, Ranked
+from ._stochastic_neighbors import NeighborLoss, StochasticNeighbors
+
+
+class SNFS(FeatureSelector):
+    """Keeps the columns that preserve stochastic neighbours.
+
+    Every row has all others as neighbours with some probability: a softmax of affinities, as in t-SNE. Each column
+    gets a weight between 0 and 1 such that the probabilities with weighted columns stay near those with all columns
+    (Kullback-Leibler divergence), while a penalty makes the weights small. Columns are judged together, without
+    clusters and without labels, and those whose weights end near 1 are the ones to keep. The problem is convex.
+
+    On text, give it TF-IDF rows of unit length, and scale the rows to unit length again after selecting.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or "all", default="auto"
+        How many columns are kept: a number, a share, those with a weight above `threshold` ("auto", N_0.9 in the
+        paper), or all.
+    perplexity : float, default=15.0
+        The effective number of neighbours of a row; at most half of the other rows are taken.
+    penalty : float or "auto", default=1e-3
+        Of the sum of the weights, per row (lambda / n in the paper): the larger, the fewer columns have a weight.
+        The default suits thousands of columns; tens need 0.01 to 0.1. "auto" finds one by which `n_features_to_select`
+        columns, a number or share, have a weight above `threshold`.
+    affinity : "inner" or "euclidean", default="inner"
+        Inner product, or negative squared distance.
+    threshold : float, default=0.9
+        Of the weights, for "auto".
+    n_neighbors : int or None, default=None
+        None compares every row with every other. A number compares it with so many nearest rows and as many random ones
+        that stand for the rest: for many rows. 100 is hardly less accurate than all.
+    max_iter : int, default=1000
+    tol : float, default=1e-4
+        The objective is at most this share above its minimum.
+    random_state : int, RandomState instance or None, default=None
+        Draws the random rows where `n_neighbors` is a number; nothing else is random.
+    n_jobs : int or None, default=None
+        Threads; None or -1 for all cores.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features_in_,)
+        The columns' weights between 0 and 1.
+    scores_ : ndarray of shape (n_features_in_,)
+        The weights, told apart at both ends by what another bit of weight would gain over the penalty's price: above 1
+        for columns that are worth more than it, between -1 and 0 for those that are worth less.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The rank of each column, 1 for the best; equal scores in the order of columns.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The columns that are kept.
+    n_auto_ : int
+        Columns with a weight above `threshold`, at least 1.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        The objective after every iteration, of the last penalty tried.
+    gap_ : float
+        The objective is at most so much above its minimum.
+    n_iter_ : int
+    penalty_ : float
+        The penalty per row that was used.
+    scale_ : float
+        1 / sigma^2, by which affinities are multiplied.
+    n_features_in_ : int
+
+    References
+    ----------
+    Wei, Yu: Unsupervised Feature Selection by Preserving Stochastic Neighbors, AISTATS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import SNFS
+    >>> rng = np.random.default_rng(0)
+    >>> centers = rng.normal(scale=3, size=(4, 5))
+    >>> X = np.hstack([centers[rng.integers(4, size=200)], np.zeros((200, 20))]) + rng.normal(size=(200, 25))
+    >>> selector = SNFS(5, penalty=0.1).fit(X)
+    >>> selector.get_support(indices=True)
+    array([0, 1, 2, 3, 4])
+    >>> selector.with_n_features(2).transform(X).shape
+    (200, 2)
+    """
+
+    _has_rule = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = "auto",
+        *,
+        perplexity: float = 15.0,
+        penalty: float | str = 1e-3,
+        affinity: str = "inner",
+        threshold: float = 0.9,
+        n_neighbors: int | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.perplexity = perplexity
+        self.penalty = penalty
+        self.affinity = affinity
+        self.threshold = threshold
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _rank(self, X: Matrix) -> Ranked:
+        n, n_columns = X.shape
+        wanted = self._check(n_columns)
+        threads = n_threads(self.n_jobs)
+        rng = check_random_state(self.random_state) if self.n_neighbors is not None else None
+        neighbors = StochasticNeighbors(X, self.affinity, self.n_neighbors, threads, rng)
+        self.scale_ = neighbors.scale_of(min(self.perplexity, max((n - 1) / 2, 1.0)))
+        loss = NeighborLoss(neighbors, self.scale_, 0.0)
+        start = np.ones(n_columns)
+        if wanted is None:
+            found = self._minimize(loss, float(self.penalty) * n, start)
+        else:
+
+            def solve(penalty: float, before: BoxMinimum) -> tuple[int, BoxMinimum]:
+                result = self._minimize(loss, penalty, before.x)
+                return self._kept(result.x), result
+
+            nothing = BoxMinimum(start, start, [], np.inf, 0, 0, True)
+            found = find_penalty(solve, wanted, nothing, penalty=1e-3 * n).state
+        if not found.converged:
+            warnings.warn(
+                f"SNFS stopped after {found.n_iter} iterations with an objective of {found.objective[-1]:.6g}, up to "
+                f"{found.gap:.2g} above its minimum. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        kept = self._kept(found.x)
+        if kept == 0 and self.n_features_to_select == "auto":
+            warnings.warn(
+                f"penalty={self.penalty} leaves no column with a weight above {self.threshold}; of the others the best "
+                "is kept. Lower the penalty.",
+                UserWarning,
+                stacklevel=4,
+            )
+        self.weights_, self.gap_, self.penalty_ = found.x, found.gap, loss.penalty / n
+        return Ranked(_scores(found, loss.penalty), found.objective, found.n_iter, max(1, kept))
+
+    def _minimize(self, loss: NeighborLoss, penalty: float, start: NDArray[np.float64]) -> BoxMinimum:
+        loss.penalty = penalty
+        report = current_callback()
+        first: list[float] = []
+
+        def progress(gap: float) -> None:
+            first.append(gap)
+            if report is not None and gap > 0:
+                report(min(1.0, np.log(first[0] / gap) / max(np.log(first[0] / self.tol), 1e-9)))
+
+        return minimize_in_box(loss, start, tol=self.tol, max_iter=self.max_iter, callback=progress)
+
+    def _kept(self, weights: NDArray[np.float64]) -> int:
+        return int(np.count_nonzero(weights > self.threshold))
+
+    def _check(self, n_columns: int) -> int | None:
+        """The number of columns that a penalty is to be found for; None where one is given."""
+        check_choice("affinity", self.affinity, ("inner", "euclidean"))
+        if check_positive("perplexity", self.perplexity) < 1:
+            raise ValueError(
+                f"perplexity must be at least 1, a row's effective number of neighbours; got {self.perplexity!r}."
+            )
+        check_share("threshold", self.threshold)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        if self.n_neighbors is not None:
+            check_count("n_neighbors", self.n_neighbors)
+        if isinstance(self.penalty, str) and self.penalty == "auto":
+            wanted = check_selected_count(self.n_features_to_select, n_columns, has_rule=True)
+            if wanted is None:
+                raise ValueError(
+                    "penalty='auto' needs n_features_to_select as a number or a share; got 'auto' for both."
+                )
+            return wanted
+        check_positive("penalty", self.penalty)
+        return None
+
+
+def _scores(found: BoxMinimum, penalty: float) -> NDArray[np.float64]:
+    """Weights; beyond the bounds by the gradient over the penalty."""
+    beyond = found.gradient / penalty
+    scores = np.where(found.x >= 1, 1 - np.minimum(beyond, 0), found.x)
+    return np.where(found.x <= 0, -np.maximum(beyond, 0), scores)
