@@ -10,9 +10,20 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .. import _native
+from .._calls import n_threads, sparse_rows
 from .._validation import Matrix
 
 Form = Literal["auto", "rows", "columns"]
+
+
+def products_of_rows(X: Matrix) -> NDArray[np.float64]:
+    """X X', dense."""
+    if not sp.issparse(X) or X.shape[0] < 2:
+        return np.asarray((X @ X.T).todense() if sp.issparse(X) else X @ X.T)
+    gram = np.empty((X.shape[0], X.shape[0]))
+    _native.products_of_rows(sparse_rows(X.tocsr()), np.ones(X.shape[1]), gram, n_threads=n_threads(None))
+    return gram
 
 
 class RowWeightedRidge:
@@ -32,10 +43,10 @@ class RowWeightedRidge:
         scaled = X.multiply(self.root).tocsr() if sp.issparse(X) else X * self.root
         self.scaled = scaled
         self.by_rows = form == "rows" or (form == "auto" and X.shape[0] <= len(self.kept))
-        gram = scaled @ scaled.T if self.by_rows else scaled.T @ scaled
-        gram = gram.toarray() if sp.issparse(gram) else gram
+        gram = products_of_rows(scaled if self.by_rows else scaled.T)
         gram.flat[:: gram.shape[0] + 1] += penalty
-        self.factor = scipy.linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+        # Symmetric, and its transpose is laid out as LAPACK wants it: nothing is copied.
+        self.factor = scipy.linalg.cho_factor(gram.T, lower=True, overwrite_a=True, check_finite=False)
 
     def coefficients(self, F: NDArray[np.float64]) -> NDArray[np.float64]:
         """W, of shape (n_columns, F's columns)."""
@@ -89,14 +100,18 @@ def row_sparse_least_squares(
         Ends when the objective falls by less than this share of it.
     """
     norms = np.linalg.norm(start, axis=1) if start is not None else np.full(X.shape[1], 0.5)
-    objective: list[float] = []
     W = np.zeros((X.shape[1], F.shape[1]))
+    objective: list[float] = []
     for _ in range(max_iter):
         ridge = RowWeightedRidge(X, 2 * norms, penalty, form=form)
-        W = ridge.coefficients(F)
-        norms = np.linalg.norm(W, axis=1)
+        candidate = ridge.coefficients(F)
+        norms = np.linalg.norm(candidate, axis=1)
         residual = ridge.residual(F)
-        objective.append(float(np.vdot(residual, residual) + penalty * norms.sum()))
-        if len(objective) > 1 and objective[-2] - objective[-1] <= tol * abs(objective[-1]):
+        reached = float(np.vdot(residual, residual) + penalty * norms.sum())
+        fall = objective[-1] - reached if objective else np.inf
+        if fall >= 0:  # else it is rounding
+            W = candidate
+            objective.append(reached)
+        if fall <= tol * reached:
             return RowSparse(W, objective, True)
     return RowSparse(W, objective, False)

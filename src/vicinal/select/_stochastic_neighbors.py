@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from .. import _native
+from .._calls import sparse_rows
 from .._validation import Matrix
 
 Vector = NDArray[np.float64]
@@ -170,15 +171,6 @@ class NeighborLoss:
         log_totals, _, gradient = self.neighbors.softmax(weights, self.scale, with_gradient=True)
         value = log_totals - self.entropy - float(self.linear @ weights) + self.penalty * float(weights.sum())
         return value, gradient - self.linear + self.penalty
-
-
-def sparse_rows(X: Matrix) -> _native.SparseRows:
-    """X for the compiled products of rows."""
-    columns = X.tocsc()
-    wide = np.int64 if max(X.nnz, *X.shape) > np.iinfo(np.int32).max else np.int32
-    indices = (part.astype(wide, copy=False) for part in (X.indices, X.indptr, columns.indices, columns.indptr))
-    row_columns, row_starts, column_rows, column_starts = indices
-    return _native.SparseRows(X.data, row_columns, row_starts, columns.data, column_rows, column_starts)
 
 
 def _sample_others(nearest: NDArray[np.int32], random_state: np.random.RandomState) -> NDArray[np.int32]:
