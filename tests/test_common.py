@@ -16,6 +16,7 @@ from vicinal.expand import (
 )
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
 
 
 @parametrize_with_checks(
@@ -59,6 +60,21 @@ from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
         StackedDenoisingAutoencoder(n_epochs=2),
         SpectralFeatures(),
         SpectralFeatures(2),
+        MaximumVariance(),
+        LaplacianScore(),
+        LaplacianScore(weights="cosine"),
+        SPEC(),
+        SPEC(criterion="total", power=3),
+        SPEC(criterion="leading"),
+        MCFS(),
+        MCFS(n_clusters=2, weights="binary", n_nonzero=2),
+        UDFS(n_clusters=2),
+        NDFS(n_clusters=2, tol=0.01),
+        RUFS(n_clusters=2, tol=0.01),
+        RSFS(n_clusters=2, tol=0.01),
+        SNFS(),
+        SNFS(affinity="euclidean"),
+        SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

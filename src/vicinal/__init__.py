@@ -16,17 +16,25 @@ from .expand import (
 )
 from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
-from .select import MaximumVariance
+from .select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
 
 __version__ = version("vicinal")
 
 __all__ = [
+    "MCFS",
+    "NDFS",
+    "RSFS",
+    "RUFS",
     "RULLS",
+    "SNFS",
+    "SPEC",
+    "UDFS",
     "DenoisingAutoencoder",
     "GaussianProjection",
     "HashedProjection",
     "HermiteMap",
     "KernelPerceptron",
+    "LaplacianScore",
     "MaximumVariance",
     "OnlinePerceptron",
     "PolynomialMap",

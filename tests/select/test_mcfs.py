@@ -2,14 +2,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lars_path
 
-import vicinal.select._mcfs as module
+import vicinal._optim._lars as module
 from vicinal import MCFS
+from vicinal._optim._lars import Columns, least_angle_lasso
 from vicinal.graphs import neighbor_graph, smooth_eigenvectors
-from vicinal.select._mcfs import _Columns, _FewColumns, _InverseFactor, _least_angle_lasso
-
-KINDS = [_Columns, _FewColumns, lambda X: _Columns(sp.csr_array(X))]
 
 
 def planted(rng, n=120, n_informative=5, n_noise=20):
@@ -20,85 +17,13 @@ def planted(rng, n=120, n_informative=5, n_noise=20):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def slow_coefficients(X, y, most):
-    """The last point of the whole Lasso path before more than `most` coefficients are non-zero."""
-    _, _, path = lars_path(X - X.mean(axis=0), y - y.mean(), method="lasso")
-    between = ((path[:, 1:] != 0) | (path[:, :-1] != 0)).sum(axis=0)
-    return path[:, np.argmax(between > most) if (between > most).any() else -1]
-
-
-def check_optimal(X, y, coef, atol=1e-8):
-    """The Lasso's conditions: where a coefficient is not 0 its correlation is the penalty, elsewhere no larger."""
-    correlations = (X - X.mean(axis=0)).T @ (y - y.mean() - (X - X.mean(axis=0)) @ coef)
-    active = coef != 0
-    penalty = np.abs(correlations[active]).max(initial=0)
-    np.testing.assert_allclose(np.abs(correlations[active]), penalty, atol=atol)
-    assert np.abs(correlations).max() <= penalty + atol
-    if penalty > atol:
-        assert np.array_equal(np.sign(correlations[active]), np.sign(coef[active]))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_regressions_equal_those_of_scikit_learn(rng, kind):
-    for _ in range(30):
-        n, n_columns = rng.integers(5, 40), rng.integers(1, 60)
-        mixing = np.eye(n_columns) + rng.choice([0, 0.3, 1]) * rng.normal(size=(n_columns, n_columns))
-        X, y = rng.normal(size=(n, n_columns)) @ mixing + 3, rng.normal(size=n)
-        most = int(min(rng.integers(1, 40), n - 1, n_columns))
-        coef, _, _ = _least_angle_lasso(kind(X), y - y.mean(), np.ones(n_columns, dtype=bool), most)
-        expected = slow_coefficients(X, y, most)
-        np.testing.assert_allclose(coef, expected, atol=1e-7 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_regressions_with_ties_and_dependent_columns(rng, kind):
-    """Paths are not unique here; the conditions hold. If more columns tie than may take part, none does."""
-    for trial in range(120):
-        n, n_columns = rng.integers(4, 30), rng.integers(1, 40)
-        X = [
-            rng.integers(0, 2, (n, n_columns)),
-            np.repeat(rng.normal(size=(n, n_columns)), 3, axis=1),
-            np.eye(n_columns)[rng.integers(0, n_columns, n)],
-            rng.integers(0, 4, (n, n_columns))[rng.integers(0, n, n)],
-        ][trial % 4].astype(float)
-        y = rng.integers(-1, 2, n).astype(float) if trial % 8 < 4 else rng.normal(size=n)
-        most = int(min(rng.integers(1, 40), n - 1, X.shape[1]))
-        coef, nearness, _ = _least_angle_lasso(kind(X), y - y.mean(), np.ptp(X, axis=0) > 0, most)
-        assert np.count_nonzero(coef) <= most
-        centred = X - X.mean(axis=0)
-        correlations = np.abs(centred.T @ (y - y.mean() - centred @ coef))
-        if coef.any():
-            check_optimal(X, y, coef)
-        else:
-            assert np.sum(correlations > correlations.max() - 1e-8) > most
-        if correlations.max() > 1e-8:
-            np.testing.assert_allclose(nearness, correlations / correlations.max(), atol=1e-6)
-
-
-def test_inverse_factor_follows_columns_in_and_out(rng):
-    X = rng.normal(size=(60, 40))
-    gram, factor, columns = X.T @ X, _InverseFactor(), []
-    for column in range(40):
-        assert factor.append(gram[columns, column], gram[column, column])
-        columns.append(column)
-        if column % 3 == 2:
-            place = int(rng.integers(len(columns)))
-            factor.remove(place)
-            columns.pop(place)
-        right = rng.normal(size=len(columns))
-        expected = np.linalg.solve(gram[np.ix_(columns, columns)], right)
-        np.testing.assert_allclose(factor.solve(right), expected, rtol=1e-9, atol=1e-12)
-    mixture = gram[:, columns] @ rng.normal(size=len(columns))
-    own = X[:, columns] @ np.linalg.solve(gram[np.ix_(columns, columns)], mixture[columns])
-    assert not factor.append(mixture[columns], own @ own)
-
-
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csr_array])
 def test_scores_by_the_formula(rng, convert):
     X = rng.random((50, 30)) * (rng.random((50, 30)) < 0.5)
     selector = MCFS(n_clusters=3, n_neighbors=6, weights="cosine", n_nonzero=6).fit(convert(X))
     _, labels = smooth_eigenvectors(neighbor_graph(X, 6, weights="cosine"), 3)
-    expected = np.column_stack([slow_coefficients(X, y, 6) for y in labels.T])
+    columns, everyone = Columns(X), np.ones(30, dtype=bool)
+    expected = np.column_stack([least_angle_lasso(columns, y - y.mean(), everyone, 6)[0] for y in labels.T])
     np.testing.assert_allclose(selector.coef_, expected, atol=1e-9)
     np.testing.assert_allclose(selector.pseudo_labels_, labels, atol=1e-10)
     assert (np.count_nonzero(selector.coef_, axis=0) == 6).all()
@@ -197,7 +122,7 @@ def test_labels_are_not_read(rng):
 def test_few_and_many_columns_are_alike(rng, monkeypatch):
     X = planted(rng, n=60)
     few = MCFS().fit(X)
-    monkeypatch.setattr(module, "_FewColumns", _Columns)
+    monkeypatch.setattr(module, "FewColumns", Columns)
     np.testing.assert_allclose(MCFS().fit(X).scores_, few.scores_, atol=1e-9)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 TINY = 1e-300
 HALVINGS = 40
+FLOOR = 1e-12
 
 
 def multiplicative_step(
@@ -22,12 +23,14 @@ def multiplicative_step(
 
     `rising` and `falling` are non-negative and the objective's gradient at F is ``rising - falling``: entries that the
     gradient calls too small grow, the others shrink, and none changes its sign. The direction goes downhill, so that
-    some t will do; where rounding hides that, F is returned as it is.
+    some t will do; where rounding hides that, F is returned as it is. Entries other than 0 stop at 1e-12 of the largest
+    one: where `falling` shrinks with F they would soon be 0, and could never grow again.
     """
+    lowest = np.minimum(F, FLOOR * F.max(initial=0.0))
     logarithm = np.log(np.maximum(falling, TINY)) - np.log(np.maximum(rising, TINY))
     exponent = 1.0
     for _ in range(HALVINGS):
-        candidate = F * np.exp(exponent * np.minimum(logarithm, 50.0))
+        candidate = np.maximum(F * np.exp(exponent * np.minimum(logarithm, 50.0)), lowest)
         reached = objective(candidate)
         if reached <= value:
             return candidate, reached

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .._validation import Matrix
 from ..graphs import neighbor_graph
 from ._base import FeatureSelector, Ranked
+from ._columns import as_doubles, varying
 
 _BLOCK = 2**23  # differences held at a time
 
@@ -73,25 +74,6 @@ class LaplacianScore(FeatureSelector):
         scores = np.full(X.shape[1], -2.0)
         scores[varies] = -np.minimum(edge_differences(X, W)[varies] / spread[varies], 2)
         return Ranked(scores)
-
-
-def as_doubles(X: Matrix) -> Matrix:
-    """X in double precision; of CSR, each entry once. What is given is left as it is."""
-    if not sp.issparse(X):
-        return np.asarray(X, dtype=np.float64)
-    rows = sp.csr_array(X, dtype=np.float64)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
-
-
-def varying(X: Matrix) -> NDArray[np.bool_]:
-    """Which columns have two values or more."""
-    lowest, highest = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
-    return lowest < highest
 
 
 def weighted_sums(X: Matrix, weights: NDArray) -> NDArray[np.float64]:

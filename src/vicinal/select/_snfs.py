@@ -199,7 +199,7 @@ class SNFS(FeatureSelector):
 
 
 def _scores(found: BoxMinimum, penalty: float) -> NDArray[np.float64]:
-    """Weights; beyond the bounds by the gradient over the penalty."""
-    beyond = found.gradient / penalty
+    """Weights; beyond the bounds by the gradient over the penalty, of which more than 1 is as bad as no column."""
+    beyond = np.minimum(found.gradient / penalty, 1.0)
     scores = np.where(found.x >= 1, 1 - np.minimum(beyond, 0), found.x)
     return np.where(found.x <= 0, -np.maximum(beyond, 0), scores)

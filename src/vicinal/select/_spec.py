@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from .._validation import Matrix, check_choice, check_count
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._laplacian_score import as_doubles, degree_spread, edge_differences, weighted_sums
+from ._columns import as_doubles
+from ._laplacian_score import degree_spread, edge_differences, weighted_sums
 
 CRITERIA = ("centered", "total", "leading")
 

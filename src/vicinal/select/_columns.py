@@ -1,0 +1,36 @@
+"""What several selectors ask of the rows and columns that they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._validation import Matrix, check_count
+
+
+def as_doubles(X: Matrix) -> Matrix:
+    """X in double precision; of CSR, each entry once. What is given is left as it is."""
+    if not sp.issparse(X):
+        return np.asarray(X, dtype=np.float64)
+    rows = sp.csr_array(X, dtype=np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def varying(X: Matrix) -> NDArray[np.bool_]:
+    """Which columns have two values or more."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+    return lowest < highest
+
+
+def check_cluster_count(n_clusters: int, n_samples: int) -> int:
+    if check_count("n_clusters", n_clusters) > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but X has {n_samples} rows; ask for at most as many clusters as rows."
+        )
+    return int(n_clusters)

@@ -1,0 +1,251 @@
+"""Columns that tell neighbourhoods apart, chosen together."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .._optim._row_sparse import Form, products_of_rows
+from .._validation import Matrix, check_count, check_non_negative, check_positive
+from ..graphs import nearest_rows
+from ._base import FeatureSelector, Ranked
+from ._columns import as_doubles, check_cluster_count, varying
+
+SMOOTHING = 1e-6
+_KRYLOV_STEPS = 3
+_BLOCK = 2**22  # values of rows held at a time
+
+
+class UDFS(FeatureSelector):
+    """Unsupervised discriminative feature selection: few columns, and combinations of them that vary little nearby.
+
+    Looks for `n_clusters` orthonormal combinations W of the columns that scatter little within each row's
+    neighbourhood, compared with how much the neighbourhood scatters at all, and that use few columns::
+
+        min  Tr(W' M W) + gamma sum_i ||w_i||   with  W' W = I,
+        M = X' [ sum_i S_i H (X_i X_i' + ridge I)^-1 H S_i' ] X
+
+    where S_i picks row i and its nearest ones, H takes their mean away and X_i are these centred rows. A column scores
+    by the length of its row of W.
+
+    Nothing in this asks a column to vary: of two columns the one in the smaller unit scatters less. **Bring columns to
+    a common scale first.** Each ``||w_i||`` is at most 1 and their squares sum to `n_clusters`, so that a `gamma` that
+    outweighs M leaves little more than `n_clusters` columns; the others, whose coefficients are tiny, are then ranked
+    by how steeply the scatter would fall if they joined in. Pairs of nearly equal columns are liked: their difference
+    scatters very little.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "all", default=0.5
+        How many columns are kept: a number, a share of them, or all.
+    n_clusters : int, default=5
+        The number of combinations, which stand for the classes that are looked for. What exceeds the columns that are
+        not constant is cut; with as many, all of these score 1.
+    n_neighbors : int, default=5
+        How many of its nearest rows belong to each row's neighbourhood; what exceeds the other rows is cut.
+    gamma : float, default=1.0
+        How much it costs to use many columns.
+    ridge : float, default=1.0
+        What is added to the squares in each neighbourhood before they are inverted (lambda in the paper): with a large
+        one all neighbourhoods count alike, with a small one tight ones count more.
+    max_iter : int, default=300
+        Most reweightings.
+    tol : float, default=1e-5
+        Ends when the objective falls by less than this share of it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The lengths of the rows of `coef_`; 0 for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The rank of each column, 1 for the best; equal scores in the order of columns.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The columns that are kept.
+    coef_ : ndarray of shape (n_features_in_, n_clusters)
+        W. It has fewer columns where `n_clusters` was cut.
+    objective_ : ndarray of shape (n_iter_,)
+        What is minimised, after each reweighting; it never rises.
+    n_iter_ : int
+    n_features_in_ : int
+
+    Notes
+    -----
+    Each reweighting replaces ``||w_i||`` by a parabola above it that touches it at the last W, and takes a W for which
+    the sum of parabolas is not higher: the best one in a space that holds the last W and three steps of inverse
+    iteration from it. The problem is not convex. The search starts from the `n_clusters` columns that are best alone.
+    ``sqrt(||w_i||^2 + 1e-12)`` stands for ``||w_i||`` everywhere, so that no row of W is exactly 0 and all columns can
+    be ranked. X stays sparse; systems are n_samples x n_samples, or as wide as X if that is less.
+
+    References
+    ----------
+    Yang, Shen, Ma, Huang, Zhou: l2,1-norm regularized discriminative feature selection for unsupervised learning,
+    IJCAI 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import UDFS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 8))
+    >>> X[:, 2:4] += np.repeat([[0.0, 8.0], [8.0, 0.0], [8.0, 8.0]], 30, axis=0)
+    >>> X /= X.std(axis=0)
+    >>> UDFS(2, n_clusters=2).fit(X).get_feature_names_out()
+    array(['x2', 'x3'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.5,
+        *,
+        n_clusters: int = 5,
+        n_neighbors: int = 5,
+        gamma: float = 1.0,
+        ridge: float = 1.0,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _rank(self, X: Matrix) -> Ranked:
+        n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
+        check_count("n_neighbors", self.n_neighbors)
+        gamma = check_positive("gamma", self.gamma)
+        ridge = check_positive("ridge", self.ridge)
+        check_count("max_iter", self.max_iter)
+        check_non_negative("tol", self.tol)
+        X = as_doubles(X)
+        n_columns = X.shape[1]
+        kept = np.flatnonzero(varying(X))
+        self.coef_ = np.zeros((n_columns, min(n_clusters, len(kept))))
+        if not len(kept):
+            return Ranked(np.zeros(n_columns), [0.0])
+        X = X[:, kept]
+        scatter = neighborhood_scatter(X, self.n_neighbors, ridge)
+        W, objective, converged = _minimise(X, scatter, self.coef_.shape[1], gamma, self.max_iter, self.tol)
+        if not converged:
+            warnings.warn(
+                f"UDFS did not converge in {self.max_iter} reweightings; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self.coef_[kept] = W
+        return Ranked(np.linalg.norm(self.coef_, axis=1), objective, len(objective))
+
+
+def neighborhood_scatter(X: Matrix, n_neighbors: int, ridge: float) -> sp.csr_array:
+    """B = sum_i S_i H (X_i X_i' + ridge I)^-1 H S_i', such that M = X' B X. Its rows sum to 0."""
+    n = X.shape[0]
+    members = np.column_stack([np.arange(n), nearest_rows(X, n_neighbors)[0]])
+    size = members.shape[1]
+    centring = np.eye(size) - 1 / size
+    # Distances do not change with the origin: no mean has to be taken from sparse rows, and nothing cancels.
+    grams = centring @ (-0.5 * _squared_distances(X, members)) @ centring
+    inner = centring @ np.linalg.inv(grams + ridge * np.eye(size)) @ centring
+    inner = (inner + inner.transpose(0, 2, 1)) / 2
+    places = np.repeat(members, size, axis=1).ravel(), np.tile(members, size).ravel()
+    return sp.csr_array(sp.coo_array((inner.ravel(), places), shape=(n, n)))
+
+
+def _squared_distances(X: Matrix, members: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Between the rows of each group of rows."""
+    n, size = members.shape
+    squared = np.zeros((n, size, size))
+    values_per_row = X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1]
+    step = max(1, int(_BLOCK / max(values_per_row, 1)))
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        for a in range(size):
+            for b in range(a + 1, size):
+                differences = X[members[block, a]] - X[members[block, b]]
+                squares = differences.multiply(differences) if sp.issparse(X) else differences**2
+                squared[block, a, b] = squared[block, b, a] = squares.sum(axis=1)
+    return squared
+
+
+def _minimise(
+    X: Matrix, B: sp.csr_array, n_vectors: int, gamma: float, max_iter: int, tol: float, form: Form = "auto"
+) -> tuple[NDArray[np.float64], list[float], bool]:
+    """W, the objective after each reweighting, and whether that has settled."""
+    alone = _diagonal(X, B) + gamma  # the objective of each column alone
+    lengths = 1 / alone
+    lengths *= np.sqrt(n_vectors) / np.linalg.norm(lengths)
+    W = np.zeros((X.shape[1], n_vectors))
+    W[np.argsort(alone, kind="stable")[:n_vectors], np.arange(n_vectors)] = 1
+    objective: list[float] = []
+    for _ in range(max_iter):
+        candidate = _Reweighted(X, B, 2 * np.hypot(lengths, SMOOTHING), gamma, form).lower(W)
+        lengths = np.linalg.norm(candidate, axis=1)
+        combined = X @ candidate
+        reached = float(np.vdot(combined, B @ combined) + gamma * np.hypot(lengths, SMOOTHING).sum())
+        fall = objective[-1] - reached if objective else np.inf
+        if fall >= 0:  # else it is rounding
+            W = candidate
+            objective.append(reached)
+        if fall <= tol * reached:
+            return W, objective, True
+    return W, objective, False
+
+
+def _diagonal(X: Matrix, B: sp.csr_array) -> NDArray[np.float64]:
+    """Of M = X' B X."""
+    BX = B @ X
+    diagonal = X.multiply(BX).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, BX)
+    return np.maximum(np.asarray(diagonal, dtype=np.float64).ravel(), 0)
+
+
+class _Reweighted:
+    """The quadratic form M + gamma diag(1 / spread), whose smallest eigenvectors are wanted.
+
+    With R = diag(spread)^1/2 and W = R V it is Y' B Y + gamma I in V, where Y = X R: no large number appears where a
+    spread is small. Its inverse is a matter of D x D ("columns"), or of n x n ("rows"):
+    (Y' B Y + gamma I)^-1 = (I - Y' B (Y Y' B + gamma I)^-1 Y) / gamma.
+    """
+
+    def __init__(self, X: Matrix, B: sp.csr_array, spread: NDArray[np.float64], gamma: float, form: Form):
+        self.B, self.gamma = B, gamma
+        self.root = np.sqrt(spread)[:, None]
+        self.scaled = X.multiply(self.root.T).tocsr() if sp.issparse(X) else X * self.root.T
+        self.by_rows = form == "rows" or (form == "auto" and X.shape[0] < X.shape[1])
+        if self.by_rows:
+            inner = (B @ products_of_rows(self.scaled)).T
+            inner.flat[:: inner.shape[0] + 1] += gamma
+            self.factor = scipy.linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
+        else:
+            inner = self.scaled.T @ (B @ self.scaled)
+            inner = inner.toarray() if sp.issparse(inner) else inner
+            inner.flat[:: inner.shape[0] + 1] += gamma
+            self.factor = scipy.linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
+
+    def lower(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Orthonormal columns with the lowest sum of the form that span{W, C W, C C W, ...} holds; C is its inverse."""
+        blocks = [W / self.root]
+        for _ in range(_KRYLOV_STEPS):
+            block = self._solve(self.root**2 * blocks[-1])
+            blocks.append(block / np.linalg.norm(self.root * block, axis=0))
+        basis = np.hstack(blocks)
+        for _ in range(2):  # the second time mends what the first leaves of nearly dependent columns
+            weighted = self.root * basis
+            sizes, directions = np.linalg.eigh(weighted.T @ weighted)
+            kept = sizes > 1e-13 * sizes[-1]
+            basis = basis @ (directions[:, kept] / np.sqrt(sizes[kept]))
+        combined = self.scaled @ basis
+        values = combined.T @ (self.B @ combined) + self.gamma * (basis.T @ basis)
+        _, directions = np.linalg.eigh((values + values.T) / 2)
+        return self.root * (basis @ directions[:, : W.shape[1]])
+
+    def _solve(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.by_rows:
+            return scipy.linalg.cho_solve(self.factor, V, check_finite=False)
+        inner = scipy.linalg.lu_solve(self.factor, self.scaled @ V, check_finite=False)
+        return (V - self.scaled.T @ (self.B @ inner)) / self.gamma
