@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from shell import refused, vicinal
 from sklearn.datasets import dump_svmlight_file, load_iris, load_svmlight_file
 
 from vicinal import RandLocal, __version__
@@ -38,20 +39,6 @@ def csv(tmp_path, frame):
     path = tmp_path / "iris.csv"
     frame.write_csv(path)
     return path
-
-
-def vicinal(*arguments, check=True, **options):
-    command = [sys.executable, "-m", "vicinal.cli", *map(str, arguments)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    assert run.returncode == 0 or not check, run.stderr
-    return run
-
-
-def refused(*arguments, **options):
-    run = vicinal(*arguments, check=False, **options)
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert "Traceback" not in run.stderr
-    return " ".join(run.stderr.split())
 
 
 def test_version_and_help():

@@ -1,4 +1,4 @@
-"""SpectralFeatures: the singular vectors that it should find, and the clusters that they show."""
+"""Repeated k-means; SpectralFeatures: the singular vectors that it should find, and the clusters that they show."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from vicinal import SpectralFeatures
+from vicinal.cluster import repeated_kmeans
 from vicinal.metrics import clustering_accuracy
 
 
@@ -128,3 +129,50 @@ def test_negative_values_are_refused_when_fitted_and_after(rng, as_input):
 def test_n_components_is_a_count(rng, n_components):
     with pytest.raises(ValueError, match="n_components must be a whole number of at least 1"):
         SpectralFeatures(n_components).fit(rng.uniform(size=(9, 6)))
+
+
+class TestRepeatedKMeans:
+    @pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix, sp.csr_array])
+    def test_is_k_means_with_one_start_by_run(self, rng, as_input):
+        X = rng.uniform(size=(40, 5)) * rng.uniform(0.1, 10, size=(40, 1))
+        unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+        for rows, unit_rows in ((X, False), (unit, True)):
+            clusters = repeated_kmeans(as_input(X), 3, n_runs=4, unit_rows=unit_rows)
+            assert clusters.shape == (4, 40)
+            for run, labels in enumerate(clusters):
+                expected = KMeans(3, n_init=1, random_state=run).fit_predict(rows)
+                assert clustering_accuracy(expected, labels) == 1
+
+    def test_lengths_of_rows_count_only_without_unit_rows(self, rng):
+        X = np.repeat([[1.0, 0.1], [0.1, 1.0]], 10, axis=0) * rng.uniform(1, 100, (20, 1))
+        truth = np.repeat([0, 1], 10)
+        assert all(clustering_accuracy(truth, labels) == 1 for labels in repeated_kmeans(X, 2))
+        assert np.mean([clustering_accuracy(truth, labels) for labels in repeated_kmeans(X, 2, unit_rows=False)]) < 0.9
+
+    def test_rows_of_zeros_stay(self):
+        X = np.array([[0.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
+        assert all(a != b == c for a, b, c in repeated_kmeans(X, 2, n_runs=3))
+
+    @pytest.mark.parametrize(
+        ("more", "sentence"),
+        [
+            ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1; got 0"),
+            ({"n_clusters": 2, "n_runs": 0}, "n_runs must be a whole number of at least 1; got 0"),
+            ({"n_clusters": 4}, "n_clusters is 4, but there are only 3 rows"),
+        ],
+    )
+    def test_refused(self, more, sentence):
+        with pytest.raises(ValueError, match=sentence):
+            repeated_kmeans(np.eye(3), **more)
+
+
+def test_of_several_starts_the_tightest_clusters_count(rng):
+    """Labels have no say: the sum of squares of every run is at most that of its first start."""
+    X = rng.normal(size=(80, 3))
+
+    def spread(clusters):
+        return sum(((X[clusters == c] - X[clusters == c].mean(axis=0)) ** 2).sum() for c in np.unique(clusters))
+
+    once = [spread(clusters) for clusters in repeated_kmeans(X, 6, n_runs=5, unit_rows=False)]
+    often = [spread(clusters) for clusters in repeated_kmeans(X, 6, n_runs=5, n_starts=8, unit_rows=False)]
+    assert max(often) < np.mean(once)

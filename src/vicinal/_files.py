@@ -8,7 +8,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,26 @@ from ._writing import replacing
 from .local import RandLocal
 
 LIBSVM = (".svm", ".libsvm", ".svmlight")
+TABLES = (".csv", ".tsv", ".parquet", ".npz")
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+COLUMN_NAMES = ("columns", "feature_names", "terms")  # arrays of an NPZ file that name the columns; we write the first
 # What a saved model may contain beyond what skops trusts by itself.
 TRUSTED = ("vicinal.local._randlocal.RandLocal", "scipy.sparse._csr.csr_matrix")
 
 
 @dataclass
 class Table:
-    """Rows to learn from: a frame with named columns, a matrix or a sparse matrix; and the target if there is one."""
+    """Rows to learn from: a frame with named columns, a matrix or a sparse matrix; and the target if there is one.
+
+    `names` are those of the columns of X, which are their numbers in the file where it has no names. `frame` is the
+    frame as it was read, with the target in its own type.
+    """
 
     X: pl.DataFrame | Matrix
     y: NDArray | None = None
     target: str = ""
+    names: list[str] = field(default_factory=list)
+    frame: pl.DataFrame | None = None
 
 
 def read_table(
@@ -43,6 +52,7 @@ def read_table(
     target: str | None = None,
     drop: tuple[str, ...] = (),
     need_target: bool = False,
+    whole_target: bool = True,
     n_columns: int | None = None,
 ) -> Table:
     """Reads CSV, TSV, Parquet, NPY, NPZ and LIBSVM files by their ending.
@@ -53,6 +63,8 @@ def read_table(
         The file, the column (or array) to predict, and columns to leave out.
     need_target
         Whether a table without a target is refused.
+    whole_target
+        Whether a target that is missing in some rows is refused.
     n_columns
         Columns of a LIBSVM file, which names only those that are not zero.
     """
@@ -76,7 +88,7 @@ def read_table(
         raise ValueError(f"{path} has no rows.")
     if table.X.shape[1] == 0:
         raise ValueError(f"{path} has no columns besides the target.")
-    if table.y is not None:
+    if table.y is not None and whole_target:
         _check_target(table)
     return table
 
@@ -97,11 +109,12 @@ def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
             _check_rows(path, separator)
     for column in (*drop, *([target] if target is not None else [])):
         if column not in frame.columns:
-            raise ValueError(f"{path.name} has no column {column!r}; its columns are {_listed(frame.columns)}.")
+            raise ValueError(f"{path.name} has no column {column!r}; its columns are {listed(frame.columns)}.")
     if target is None:
-        return Table(frame.drop(drop))
-    y = frame[target]
-    return Table(frame.drop([target, *drop]), y.to_numpy() if y.dtype.is_numeric() else _as_objects(y), target)
+        X = frame.drop(drop)
+        return Table(X, names=X.columns, frame=frame)
+    X, y = frame.drop([target, *drop]), frame[target]
+    return Table(X, y.to_numpy() if y.dtype.is_numeric() else _as_objects(y), target, X.columns, frame)
 
 
 def _check_rows(path: Path, separator: str) -> None:
@@ -125,41 +138,46 @@ def _read_npy(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     X = _as_matrix(array, path)
     if target is None:
-        return Table(_without(X, drop, path))
-    column = _column_number(target, X.shape[1], path)
-    return Table(_without(X, (*drop, str(column)), path), np.array(X[:, column]), f"column {column}")
+        return _as_table(X, None, "", _numbers(X), drop, path)
+    column = _column_number(target, _numbers(X), path)
+    return _as_table(X, np.array(X[:, column]), f"column {column}", _numbers(X), (*drop, str(column)), path)
 
 
 def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
     with _whole_arrays(path), np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+        given = list(file.files)
+        prefix = next((start for start in ("", "X_") if {start + part for part in CSR_PARTS} <= set(given)), None)
+        parts = [] if prefix is None else [prefix + part for part in CSR_PARTS]
+        arrays = {name: file[name] for name in ("X", "format", *parts, target or "y") if name in given}
+        labels = [_text_array(file, name) for name in COLUMN_NAMES if name in given]
     name = target or "y"
     if target is not None and target not in arrays:
-        raise ValueError(f"{path.name} has no array {target!r}; its arrays are {_listed(list(arrays))}.")
-    if {"data", "indices", "indptr", "shape"} <= arrays.keys():
+        raise ValueError(f"{path.name} has no array {target!r}; its arrays are {listed(given)}.")
+    if prefix is not None:
         with _whole_arrays(path):
+            data, indices, indptr, shape = (arrays[part] for part in parts)
             kind = sp.csc_matrix if arrays.get("format", np.array(b"csr")).item() == b"csc" else sp.csr_matrix
-            X = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+            X = kind((data, indices, indptr), shape=tuple(shape))
             X.check_format(full_check=True)
             X = X.tocsr()
     elif "X" in arrays:
         X = _as_matrix(arrays["X"], path)
     else:
         raise ValueError(
-            f"{path.name} has neither an array 'X' nor the parts of a CSR matrix; "
-            f"its arrays are {_listed(list(arrays))}."
+            f"{path.name} has neither an array 'X' nor the parts of a CSR matrix; its arrays are {listed(given)}."
         )
     y = arrays.get(name)
     if y is not None and y.shape != X.shape[:1]:
         raise ValueError(f"{path.name}: {name!r} has the shape {y.shape}, but X has {X.shape[0]} rows.")
-    return Table(_without(X, drop, path), y, name if y is not None else "")
+    names = next((names for names in labels if len(set(names)) == len(names) == X.shape[1]), _numbers(X))
+    return _as_table(X, y, name if y is not None else "", names, drop, path)
 
 
 def _read_libsvm(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
     if target is not None:
         raise ValueError(f"In {path.name}, as in any LIBSVM file, each row starts with the target; leave out --target.")
     X, y = load_svmlight_file(str(path))
-    return Table(_without(X, drop, path), y, "label")
+    return _as_table(X, y, "label", _numbers(X), drop, path)
 
 
 _READERS: dict[str, Callable[[Path, str | None, tuple[str, ...]], Table]] = {
@@ -204,24 +222,41 @@ def _as_matrix(X: NDArray, path: Path) -> NDArray:
     return X
 
 
-def _column_number(name: str, n_columns: int, path: Path) -> int:
+def _text_array(file: Any, name: str) -> list[str]:
+    """An array of names; nothing if it is of another kind, or one that only pickle could read: it could run code."""
+    try:
+        array = file[name]
+    except ValueError:
+        return []
+    return array.tolist() if array.ndim == 1 and array.dtype.kind == "U" else []
+
+
+def _numbers(X: Matrix) -> list[str]:
+    return [str(number) for number in range(X.shape[1])]
+
+
+def _column_number(name: str, names: list[str], path: Path) -> int:
+    if name in names:
+        return names.index(name)
     try:
         number = int(name)
     except ValueError:
-        number = n_columns
-    if not -n_columns <= number < n_columns:
-        raise ValueError(f"{path.name} has no column {name!r}; its columns are numbered from 0 to {n_columns - 1}.")
-    return number % n_columns
+        number = len(names)
+    if not -len(names) <= number < len(names):
+        raise ValueError(f"{path.name} has no column {name!r}; its columns are numbered from 0 to {len(names) - 1}.")
+    return number % len(names)
 
 
-def _without(X: Any, drop: tuple[str, ...], path: Path) -> Any:
+def _as_table(X: Any, y: NDArray | None, target: str, names: list[str], drop: tuple[str, ...], path: Path) -> Table:
+    """A table of the columns of a matrix that are not dropped."""
     if not drop:
-        return X
-    gone = {_column_number(name, X.shape[1], path) for name in drop}
-    return X[:, [j for j in range(X.shape[1]) if j not in gone]]
+        return Table(X, y, target, names)
+    gone = {_column_number(name, names, path) for name in drop}
+    kept = [j for j in range(X.shape[1]) if j not in gone]
+    return Table(X[:, kept], y, target, [names[j] for j in kept])
 
 
-def _listed(names: list[str], most: int = 8) -> str:
+def listed(names: list[str], most: int = 8) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -243,16 +278,60 @@ def write_features(path: Path, features: sp.csr_matrix, y: NDArray | None, *, fo
     check_feature_file(path)
     with replacing(path, force=force) as beside:
         if path.suffix.lower() == ".npz":
-            arrays = {"data": features.data, "indices": features.indices, "indptr": features.indptr}
-            if y is not None:
-                arrays["y"] = y.astype(str) if y.dtype == object else y
-            with beside.open("wb") as file:  # given a name, savez would add an ending of its own
-                np.savez(file, format=np.array(b"csr"), shape=np.array(features.shape), **arrays)
+            _write_npz(beside, features, y)
         else:
             if y is not None and y.dtype.kind not in "biuf":
                 raise ValueError("LIBSVM files hold numbers only, but the target is text; write .npz instead.")
             labels = np.zeros(features.shape[0]) if y is None else y
             dump_svmlight_file(features, labels, str(beside), zero_based=False)
+
+
+def _write_npz(path: Path, X: Matrix, y: NDArray | None, **arrays: Any) -> None:
+    """A matrix, or a CSR matrix as SciPy writes it, with the target, if any, as the array y."""
+    if sp.issparse(X):
+        arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        arrays |= {"format": np.array(b"csr"), "shape": np.array(X.shape)}
+    else:
+        arrays["X"] = X
+    if y is not None:
+        arrays["y"] = np.array(["" if value is None else str(value) for value in y]) if y.dtype == object else y
+    with path.open("wb") as file:  # given a name, savez would add an ending of its own
+        np.savez(file, **arrays)
+
+
+def check_table_file(path: Path) -> None:
+    if path.suffix.lower() not in TABLES:
+        raise ValueError(f"Columns are written as {', '.join(TABLES)}; {path.name} ends in {path.suffix!r}.")
+
+
+def write_columns(path: Path, table: Table, support: NDArray[np.bool_], *, force: bool) -> None:
+    """Some columns of a table as they are in its file, in their order, and the target after them.
+
+    Sparse columns stay sparse in NPZ files, where the array `columns` holds the names and `y` the target.
+    """
+    check_table_file(path)
+    names = [name for name, kept in zip(table.names, support, strict=True) if kept]
+    suffix = path.suffix.lower()
+    frame = _chosen_frame(table, names, support) if suffix != ".npz" else None
+    with replacing(path, force=force) as beside:
+        if frame is None:
+            X: Any = table.X.select(names).to_numpy() if isinstance(table.X, pl.DataFrame) else table.X[:, support]
+            _write_npz(beside, X, table.y, columns=np.array(names))
+        elif suffix == ".parquet":
+            frame.write_parquet(beside)
+        else:
+            frame.write_csv(beside, separator="\t" if suffix == ".tsv" else ",")
+
+
+def _chosen_frame(table: Table, names: list[str], support: NDArray[np.bool_]) -> pl.DataFrame:
+    if table.frame is not None:
+        return table.frame.select(*names, *([table.target] if table.target else []))
+    X: Any = table.X[:, support]
+    frame = pl.DataFrame(X.toarray() if sp.issparse(X) else np.asarray(X), schema=names, orient="row")
+    target = table.target
+    while target in names:
+        target += "_"
+    return frame if table.y is None else frame.with_columns(pl.Series(target, table.y))
 
 
 def save_model(path: Path, model: Any, *, force: bool) -> None:

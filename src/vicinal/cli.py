@@ -19,7 +19,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from . import __version__, _files, datasets
+from ._arguments import Drop, Force, Jobs, Report, Target, check_jobs
 from ._calls import watching
+from ._select_command import select_columns
 from ._terminal import (
     Steps,
     chosen,
@@ -63,15 +65,7 @@ app = App(
 )
 data_app = App(name="data", help="Data sets by name: which there are, and fetching them.")
 app.command(data_app)
-
-Target = Annotated[
-    str | None,
-    Parameter(help="Column to predict; in NPZ files the array (default y), in NPY files the column's number."),
-]
-Drop = Annotated[tuple[str, ...], Parameter(help="Column to leave out; may be repeated.")]
-Jobs = Annotated[int | None, Parameter(help="Threads; all cores by default.")]
-Report = Annotated[Path | None, Parameter(help="Write an HTML report to this file.")]
-Force = Annotated[bool, Parameter(negative=(), help="Overwrite files that exist.")]
+app.command(select_columns, name="select")
 
 
 @app.command(name="compare")
@@ -116,7 +110,7 @@ def comparecommand(
     check_count("--groups", groups)
     check_count("--components", components)
     check_count("--splits", splits, least=2)
-    _check_jobs(jobs)
+    check_jobs(jobs)
     if report is not None:
         check_free(report, force=force)
     experiment = comparison(
@@ -195,7 +189,7 @@ def reproduce(
     if not names or [name.lower() for name in names] == ["list"]:
         stdout.print(experiment_table())
         return
-    _check_jobs(jobs)
+    check_jobs(jobs)
     experiments = [load_experiment(name) for name in names]
     if report is not None:
         if len(experiments) > 1:
@@ -320,13 +314,13 @@ def transform(
     for path in (output, save_model):
         if path is not None:
             check_free(path, force=force)
-    _check_jobs(jobs)
+    check_jobs(jobs)
     pipeline = _files.load_model(model) if model is not None else None
     n_columns = pipeline[0].n_features_in_ if pipeline is not None else None
     table = _files.read_table(file, target=target, drop=drop, n_columns=n_columns)
     start = time.perf_counter()
     X = check_table(table.X)
-    with Steps(total=1) as progress, watching(progress.share):
+    with Steps(total=1, doing="nearest anchors") as progress, watching(progress.share):
         if model is not None and pipeline is not None:
             _check_columns(pipeline, X, file, model)
             pipeline[-1].n_jobs = jobs
@@ -361,11 +355,6 @@ def _check_columns(pipeline: Pipeline, X: Any, file: Path, model: Path) -> None:
             raise ValueError(f"{file.name} lacks columns that {model} was fitted on: {', '.join(lacking)}.")
     elif X.shape[1] != first.n_features_in_:
         raise ValueError(f"{file.name} has {X.shape[1]} columns; {model} was fitted on {first.n_features_in_}.")
-
-
-def _check_jobs(jobs: int | None) -> None:
-    if jobs == 0:
-        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
 
 
 def _shape(text: str | None) -> tuple[int, ...] | None:

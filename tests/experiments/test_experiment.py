@@ -41,6 +41,10 @@ class TestPackaged:
             "rulls-table4",
             "rulls-table5",
             "rulls-table6",
+            "thesis-figure1",
+            "thesis-figure2",
+            "thesis-table3",
+            "thesis-times",
         ]
 
     def test_all_of_their_data_can_be_had(self, packaged):
@@ -252,7 +256,8 @@ class TestCells:
     def test_rows_per_cell(self, task, each):
         metric = {"outliers": "auc", "images": "sparsity_ratio"}.get(task, "accuracy")
         text = SMALL.replace("classification", task).replace('"accuracy"', f'"{metric}"')
-        assert read_experiment("small", text + "runs = 4\nneighbors = [1, 5, 9]\n").rows_per_cell == each
+        small = read_experiment("small", text + "runs = 4\nneighbors = [1, 5, 9]\n")
+        assert {small.rows_per_cell(cell) for cell in small.cells()} == {each}
 
 
 class TestProtocol:
@@ -343,12 +348,12 @@ class TestRefused:
             (
                 "classification",
                 "regression",
-                r"task must be one of classification, clustering, outliers, images, kernel; got",
+                r"task must be one of classification, clustering, selection, outliers, images, kernel; got",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),
             ('["iris"', '["iris", "iris"', r"names a data set twice"),
-            ("folds = 2", 'scale = "big"', r"scale must be one of columns, matrix, standard, none; got 'big'"),
+            ("folds = 2", 'scale = "big"', r"scale must be one of columns, matrix, standard, tfidf, none; got 'big'"),
             ("folds = 3", 'noise = ["loud"]', r"noise is one of none, add, append, columns, rows; got 'loud'"),
             ("folds = 3", 'shown = ["hours"]', r"shown is one of feature_seconds, model_seconds; got 'hours'"),
             ('["raw"', '[{ name = "raw", detector = "nose" }', r"detector must be one of distance, values; got 'nose'"),

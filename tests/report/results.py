@@ -8,9 +8,9 @@ from vicinal.experiments._results import cell_rows
 def rows_of(experiment, *, fail=()):
     rng = np.random.default_rng(0)
     rows = []
-    metrics = [f"auc@{k}" for k in experiment.neighbors] or experiment.metrics
     for cell in experiment.cells():
-        runs = range(experiment.runs) if experiment.task == "clustering" else [cell.fold]
+        metrics = experiment.measured(cell)
+        runs = range(cell.fold, cell.fold + experiment.runs_per_cell)
         failed = cell.method in fail
         values = [(run, metric, "" if failed else f"{rng.uniform(0.6, 0.8):.6f}") for run in runs for metric in metrics]
         shared = {
@@ -21,5 +21,6 @@ def rows_of(experiment, *, fail=()):
             "nonzeros_per_row": "400",
             "notes": "not run: too large" if failed else "fitted on 20 of 50 rows",
         }
-        rows += cell_rows(experiment, cell, values, shared)
+        made = cell_rows(experiment, cell, values, shared)
+        rows += [row | {"chosen": '{"n_features": 250}'} if row["metric"].endswith("@auto") else row for row in made]
     return rows

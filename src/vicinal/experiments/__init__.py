@@ -1,10 +1,12 @@
 """Does it pay, and do the published figures hold? Methods under one protocol, in declared experiments."""
 
 from ._compare import check_classes, compare, compare_file, comparison
+from ._declared import experiment_names, load_experiment, read_experiment
 from ._evaluate import scaler
-from ._experiment import Cell, Experiment, experiment_names, load_experiment, read_experiment
+from ._experiment import Cell, Experiment
 from ._methods import Method, find_method, method_names
 from ._prepare import check_table, describe_columns, make_preparation
+from ._ranks import Contest, Entry, entry_label, mean_ranks
 from ._results import read_results
 from ._runner import cell_features, load_rows, run
 from ._summary import LOWER_IS_BETTER, Figure, summarise
@@ -12,6 +14,8 @@ from ._summary import LOWER_IS_BETTER, Figure, summarise
 __all__ = [
     "LOWER_IS_BETTER",
     "Cell",
+    "Contest",
+    "Entry",
     "Experiment",
     "Figure",
     "Method",
@@ -22,11 +26,13 @@ __all__ = [
     "compare_file",
     "comparison",
     "describe_columns",
+    "entry_label",
     "experiment_names",
     "find_method",
     "load_experiment",
     "load_rows",
     "make_preparation",
+    "mean_ranks",
     "method_names",
     "read_experiment",
     "read_results",

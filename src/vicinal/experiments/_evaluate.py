@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import f1_score, normalized_mutual_info_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, normalize
 from sklearn.svm import LinearSVC
 
+from ..cluster import repeated_kmeans
 from ..metrics import clustering_accuracy, normalized_mutual_information, sparsity_ratio
 from ._methods import Method, Setting
 from ._neighbors import neighbor_distances
@@ -39,7 +40,10 @@ CLUSTERING: dict[str, Callable[[NDArray, NDArray], float]] = {
 
 @dataclass
 class Outcome:
-    """A cell's figures, (fold, metric, value) each, and what they cost."""
+    """A cell's figures, (fold, metric, value) each, and what they cost.
+
+    `by_metric` has fields that differ from metric to metric.
+    """
 
     values: list[tuple[int, str, float]] = field(default_factory=list)
     feature_seconds: float = 0.0
@@ -49,6 +53,7 @@ class Outcome:
     test_rows: int = 0
     nonzeros_per_row: float = 0.0
     chosen: dict[str, Any] = field(default_factory=dict)
+    by_metric: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -108,14 +113,13 @@ def cluster(method: Method, protocol: Protocol, X: Any, y: NDArray, *, runs: int
     outcome = Outcome(training_rows=len(y), test_rows=len(y))
     X = protocol.preparation(X).fit_transform(X)
     X, _ = readable(method, outcome, X, X)
-    settings = _map_settings(method, to)
+    settings = method.map_settings(to)
     best = -np.inf
     for parameters in settings:
         F, seconds = _all_features(method, protocol, parameters, X, outcome, unit_rows)
         start = time.perf_counter()
         values = []
-        for run in range(runs):
-            labels = KMeans(len(np.unique(y)), n_init=1, random_state=run).fit_predict(F)
+        for run, labels in enumerate(repeated_kmeans(F, len(np.unique(y)), n_runs=runs, unit_rows=False)):
             values += [(run, metric, float(CLUSTERING[metric](y, labels))) for metric in protocol.metrics]
         first = float(np.mean([value for _, metric, value in values if metric == protocol.metrics[0]]))
         if first > best:
@@ -144,7 +148,7 @@ def find_outliers(
     X = protocol.preparation(X).fit_transform(X)
     X, _ = readable(method, outcome, X, X)
     outliers = y == 1
-    settings = _map_settings(method, to)
+    settings = method.map_settings(to)
     best = -np.inf
     for parameters in settings:
         F, seconds = _all_features(method, protocol, parameters, X, outcome, unit_rows)
@@ -179,7 +183,7 @@ def picture(method: Method, protocol: Protocol, X: Any, y: NDArray) -> tuple[Any
 def choose(method: Method, protocol: Protocol, X: Any, y: NDArray) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parameters by cross-validation: first the map's, before a model in the middle of its grid, then the model's."""
     to = _sized(protocol.setting, X)
-    map_settings, model_settings = _map_settings(method, to), list(ParameterGrid(method.model_grid(to)))
+    map_settings, model_settings = method.map_settings(to), list(ParameterGrid(method.model_grid(to)))
     if len(y) > protocol.tuning_rows:
         keep = stratified_sample(y, protocol.tuning_rows, to.seed, at_least=protocol.tuning_folds)
         X, y = X[keep], y[keep]
@@ -225,9 +229,16 @@ def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> N
 
 
 def scaler(kind: str, X: Any) -> Any:
-    """Each column to [0, 1], the whole matrix by its range, standardised columns, or nothing; CSR stays sparse."""
+    """Each column to [0, 1], the whole matrix by its range, standardised columns, TF-IDF, or nothing; CSR stays sparse.
+
+    TF-IDF makes weights of words and rows of unit length out of counts.
+    """
     if kind == "none":
         return _Unscaled()
+    if kind == "tfidf":
+        if (least := extremes(X)[0]) < 0:
+            raise ValueError(f"TF-IDF needs counts of words; the least value is {least:g}. Take another scale.")
+        return TfidfTransformer()
     if kind == "matrix":
         return _DivideByRange()
     if sp.issparse(X):
@@ -289,10 +300,6 @@ def _capped(protocol: Protocol, outcome: Outcome, X: Any, y: NDArray) -> tuple[A
     return X[keep], y[keep]
 
 
-def _map_settings(method: Method, to: Setting) -> list[dict[str, Any]]:
-    return list(ParameterGrid(method.map_grid(to))) if method.make_map else [{}]
-
-
 def _sized(to: Setting, X: Any) -> Setting:
     return replace(to, n_rows=X.shape[0])
 
@@ -320,17 +327,25 @@ def _all_features(
     start = time.perf_counter()
     F = X
     if method.make_map is not None:
-        if protocol.most_rows is not None and X.shape[0] > protocol.most_rows:
-            keep = np.sort(np.random.default_rng(protocol.setting.seed).permutation(X.shape[0])[: protocol.most_rows])
-            note = f"map fitted on {len(keep):,} of {X.shape[0]:,} rows"
-            if note not in outcome.notes:
-                outcome.notes.append(note)
-            F = method.build_map(_sized(protocol.setting, X[keep]), parameters).fit(X[keep]).transform(X)
+        some = fitting_rows(protocol, X, outcome)
+        if some is not X:
+            F = method.build_map(_sized(protocol.setting, some), parameters).fit(some).transform(X)
         else:
             F = method.build_map(_sized(protocol.setting, X), parameters).fit_transform(X)
     if unit_rows:
         F = normalize(F)
     return F, time.perf_counter() - start
+
+
+def fitting_rows(protocol: Protocol, X: Any, outcome: Outcome) -> Any:
+    """The rows that a map is fitted on, where these are not all."""
+    if protocol.most_rows is None or X.shape[0] <= protocol.most_rows:
+        return X
+    keep = np.sort(np.random.default_rng(protocol.setting.seed).permutation(X.shape[0])[: protocol.most_rows])
+    note = f"map fitted on {len(keep):,} of {X.shape[0]:,} rows"
+    if note not in outcome.notes:
+        outcome.notes.append(note)
+    return X[keep]
 
 
 def _for_shape(model: Any, F: Any) -> Any:
@@ -340,16 +355,23 @@ def _for_shape(model: Any, F: Any) -> Any:
 
 def _fit(model: Any, X: Any, y: NDArray) -> bool:
     """Fits; whether the solver converged."""
-    with warnings.catch_warnings(record=True) as caught:
+    _, told = listening(lambda: model.fit(X, y))
+    pass_on(told, but=ConvergenceWarning)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in told)
+
+
+def listening(call: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:
+    """What a call returns, and its warnings, which nobody else hears."""
+    with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        model.fit(X, y)
-    for warning in _others(caught):
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+        returned = call()
+    return returned, told
 
 
-def _others(caught: list[warnings.WarningMessage]) -> Iterator[warnings.WarningMessage]:
-    return (warning for warning in caught if not issubclass(warning.category, ConvergenceWarning))
+def pass_on(told: list[warnings.WarningMessage], *, but: type[Warning]) -> None:
+    for warning in told:
+        if not issubclass(warning.category, but):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _mean_length(X: Any) -> float:

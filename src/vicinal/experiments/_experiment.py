@@ -1,41 +1,19 @@
-"""What an experiment is: data sets, methods, a protocol and the paper's figures, read from a short TOML file."""
+"""What an experiment is: data sets, methods, a protocol and the paper's figures."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from importlib import resources
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._validation import suggest
-from ._methods import find_method
+from ._methods import Method, Setting, find_method
 
-TASKS = {
-    "classification": ("accuracy", "micro_f1", "macro_f1"),
-    "clustering": ("accuracy", "nmi", "nmi_geometric"),
-    "outliers": ("auc",),
-    "images": ("sparsity_ratio",),
-    "kernel": ("rms_error", "max_error"),
-}
-SCALES = ("columns", "matrix", "standard", "none")
-NOISE = ("none", "add", "append", "columns", "rows")
-SHOWN = ("feature_seconds", "model_seconds")
-DETECTORS = ("distance", "values")
-LEAST = {"folds": 2, "repeats": 1, "runs": 1, "tuning_rows": 1, "tuning_folds": 2, "n_groups": 1, "n_components": 1}
-# By how the types of the fields below begin.
-TOML_TYPES = {
-    "str": (str, "a text"),
-    "int": (int, "a whole number"),
-    "bool": (bool, "true or false"),
-    "tuple": (list, "a list"),
-    "Mapping": (dict, "a table"),
-}
 QUICK_ROWS, QUICK_FOLDS, QUICK_RUNS, QUICK_TUNING_ROWS = 1000, 2, 5, 500
+# Selectors take time that grows with the square of rows, once for every setting of their grids.
+QUICK_SELECTION_ROWS, QUICK_SETTINGS = 300, 2
 
 
 @dataclass(frozen=True)
@@ -100,15 +78,22 @@ class Experiment:
 
     Attributes
     ----------
-    task : "classification", "clustering", "outliers", "images" or "kernel"
+    task : "classification", "clustering", "selection", "outliers", "images" or "kernel"
         "images" only looks at features: how full they are and, in the report, what they look like. "kernel" compares
-        their inner products with the kernel that they stand for.
+        their inner products with the kernel that they stand for. "selection" is clustering on columns that were chosen
+        without labels.
     folds : int
         Parts of the cross-validation; a data set's own `folds` says how many of them are run.
     repeats : int
         Seeds: other splits, other draws.
     runs : int
         Runs of k-means on the same features.
+    features : tuple of int or "auto"
+        Numbers of columns that selectors keep; "auto" is their own, of those that have a rule.
+    starts : int
+        Starts of every run of k-means on chosen columns, of which the best by its own criterion counts.
+    unit_rows : bool
+        Whether rows are scaled to unit length after columns were selected. In other tasks methods say so themselves.
     tuning_rows, tuning_folds : int
         Parameters are chosen by cross-validation on at most so many rows of the training part.
     noise : tuple of "none", "add", "append", "columns", "rows"
@@ -140,6 +125,9 @@ class Experiment:
     n_components: int = 1000
     noise: tuple[str, ...] = ("none",)
     neighbors: tuple[int, ...] = ()
+    features: tuple[int | str, ...] = ()
+    starts: int = 1
+    unit_rows: bool = True
     paper: Mapping[str, Any] = field(default_factory=dict)
     subject: str = "randlocal"
     remarks: tuple[str, ...] = ()
@@ -162,13 +150,47 @@ class Experiment:
         spec = self.method_spec(id)
         return spec.label or find_method(spec.name).label
 
+    def selects(self, id: str) -> bool:
+        return find_method(self.method_spec(id).name).selects
+
     def data_label(self, name: str) -> str:
         return self.data_spec(name).label or name
 
     @property
-    def rows_per_cell(self) -> int:
-        each = {"clustering": self.runs, "outliers": len(self.neighbors)}.get(self.task, 1)
-        return each * len(self.metrics)
+    def runs_per_cell(self) -> int:
+        return self.runs if self.task in ("clustering", "selection") else 1
+
+    @property
+    def most_settings(self) -> int | None:
+        """How many settings of a selector's grid are tried, if not all."""
+        return QUICK_SETTINGS if self.quick else None
+
+    def measured(self, cell: Cell) -> tuple[str, ...]:
+        """The metrics of a cell's rows, with the neighbour k or the number of columns behind an @.
+
+        Where selectors have a grid, "best_" is before what the best setting reaches.
+        """
+        if self.task == "outliers":
+            return tuple(f"auc@{k}" for k in self.neighbors)
+        if self.task != "selection":
+            return self.metrics
+        method = self.method(cell)
+        tried = len(method.map_settings(Setting(n_rows=1, n_features=1)))
+        kinds = ("", "best_") if tried > 1 else ("",)
+        names = itertools.product(method.counts(self.features), kinds, self.metrics)
+        return tuple(f"{kind}{metric}@{count}" for count, kind, metric in names)
+
+    def rows_per_cell(self, cell: Cell) -> int:
+        return self.runs_per_cell * len(self.measured(cell))
+
+    def method(self, cell: Cell) -> Method:
+        """A cell's method with the parameters that are fixed or varied."""
+        spec = self.method_spec(cell.method)
+        method = find_method(spec.name)
+        varied = {name: value for name, value in self.setting(cell).items() if name not in ("noise", "n_groups")}
+        if method.size == "n_components":
+            varied.pop("n_components", None)
+        return method.fixing({**spec.parameters, **varied}, spec.model)
 
     def settings(self, spec: MethodSpec) -> list[dict[str, Any]]:
         """Every combination of noise and varied parameters; {} where nothing varies."""
@@ -219,11 +241,14 @@ class Experiment:
             ],
             "quick": self.quick,
         }
+        if self.task == "selection":
+            told["selection"] = [self.features, self.unit_rows, self.starts]
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
     def quickened(self) -> Experiment:
-        """The same experiment on few rows, folds and runs, with the first half of what is varied."""
-        data = tuple(replace(spec, rows=min(spec.rows or QUICK_ROWS, QUICK_ROWS), folds=None) for spec in self.data)
+        """The same experiment on few rows, folds, runs and settings, with the first half of what is varied."""
+        most = QUICK_SELECTION_ROWS if self.task == "selection" else QUICK_ROWS
+        data = tuple(replace(spec, rows=min(spec.rows or most, most), folds=None) for spec in self.data)
         methods = tuple(replace(spec, tuning_rows={}, vary=_first_half(spec.vary)) for spec in self.methods)
         return replace(
             self,
@@ -232,6 +257,7 @@ class Experiment:
             folds=min(self.folds, QUICK_FOLDS),
             repeats=min(self.repeats, QUICK_FOLDS),
             runs=min(self.runs, QUICK_RUNS),
+            starts=1,
             tuning_rows=min(self.tuning_rows, QUICK_TUNING_ROWS),
             tuning_folds=min(self.tuning_folds, QUICK_FOLDS),
             n_groups=min(max(1, self.n_groups // 2), 200),
@@ -246,154 +272,3 @@ def _first_half(vary: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...
 
 def write_setting(setting: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in setting.items())
-
-
-def experiment_names() -> list[str]:
-    folder = resources.files(__package__) / "papers"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
-def load_experiment(name: str) -> Experiment:
-    """The experiment of that name, or that a TOML file declares.
-
-    Examples
-    --------
-    >>> from vicinal.experiments import load_experiment
-    >>> load_experiment("randlocal-table3").metrics
-    ('micro_f1', 'macro_f1')
-    """
-    if name.endswith(".toml"):
-        path = Path(name)
-        if not path.exists():
-            raise FileNotFoundError(f"There is no file {path}.")
-        return read_experiment(path.stem, path.read_text(encoding="utf-8"))
-    if name not in experiment_names():
-        raise ValueError(f"There is no experiment {name!r}; {suggest(name, experiment_names())}")
-    return read_experiment(name, (resources.files(__package__) / "papers" / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def read_experiment(name: str, text: str) -> Experiment:
-    """An experiment from the text of a TOML file; what is wrong with it is said in one sentence."""
-    try:
-        told = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"The experiment {name} is not valid TOML: {error}.") from error
-    _check_keys(name, "an experiment", told, Experiment, without=("name", "quick"))
-    if "of" in told:
-        _check_view(name, told)
-        view = replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
-        _check(view)
-        return view
-    for needed in ("title", "task", "data", "methods", "metrics"):
-        if needed not in told:
-            raise ValueError(f"The experiment {name} lacks {needed!r}.")
-    data = tuple(_data_spec(name, entry) for entry in told.pop("data"))
-    methods = tuple(_method_spec(name, entry) for entry in told.pop("methods"))
-    if len({spec.id for spec in methods}) < len(methods):
-        raise ValueError(f"The experiment {name} names a method twice; give each an id of its own.")
-    told = {key: _frozen(value) for key, value in told.items()}
-    experiment = Experiment(name=name, data=data, methods=methods, **{"source": "", **told})
-    _check(experiment)
-    return experiment
-
-
-def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
-    told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "a data set", told, DataSpec)
-    spec = DataSpec(**{key: _frozen(value) for key, value in told.items()})
-    if spec.scale not in SCALES:
-        raise ValueError(f"The experiment {name}: scale must be one of {', '.join(SCALES)}; got {spec.scale!r}.")
-    return spec
-
-
-def _method_spec(name: str, entry: str | dict[str, Any]) -> MethodSpec:
-    told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "a method", told, MethodSpec)
-    spec = MethodSpec(**{key: _frozen(value) for key, value in told.items()})
-    find_method(spec.name)
-    if spec.detector not in DETECTORS:
-        raise ValueError(
-            f"The experiment {name}: detector must be one of {', '.join(DETECTORS)}; got {spec.detector!r}."
-        )
-    for key, values in spec.vary.items():
-        if not isinstance(values, tuple):
-            raise ValueError(f"The experiment {name}: vary needs a list of values of {key!r}; got {values!r}.")
-    return replace(spec, id=spec.id or spec.name)
-
-
-def _check(experiment: Experiment) -> None:
-    if experiment.task not in TASKS:
-        raise ValueError(
-            f"The experiment {experiment.name}: task must be one of {', '.join(TASKS)}; got {experiment.task!r}."
-        )
-    for metric in experiment.metrics:
-        if metric not in TASKS[experiment.task]:
-            raise ValueError(
-                f"The experiment {experiment.name}: there is no metric {metric!r} for {experiment.task}; "
-                f"{suggest(metric, TASKS[experiment.task])}"
-            )
-    for noise in experiment.noise:
-        if noise not in NOISE:
-            raise ValueError(f"The experiment {experiment.name}: noise is one of {', '.join(NOISE)}; got {noise!r}.")
-    for column in experiment.shown:
-        if column not in SHOWN:
-            raise ValueError(f"The experiment {experiment.name}: shown is one of {', '.join(SHOWN)}; got {column!r}.")
-    for key, least in LEAST.items():
-        if getattr(experiment, key) < least:
-            raise ValueError(
-                f"The experiment {experiment.name}: {key} must be at least {least}; got {getattr(experiment, key)}."
-            )
-    find_method(experiment.subject)
-    if experiment.task == "outliers" and not experiment.neighbors:
-        raise ValueError(f"The experiment {experiment.name} needs 'neighbors', the k of its outlier scores.")
-    _check_names(experiment)
-
-
-def _check_names(experiment: Experiment) -> None:
-    """What is said about a data set or a method must be about one that the experiment has."""
-    data, methods = [spec.name for spec in experiment.data], [spec.id for spec in experiment.methods]
-    if len(set(data)) < len(data):
-        raise ValueError(f"The experiment {experiment.name} names a data set twice.")
-    for method in experiment.paper:
-        if method not in methods:
-            raise ValueError(
-                f"The experiment {experiment.name} has a figure of the paper for {method!r}, which is none of its "
-                f"methods; {suggest(method, methods)}"
-            )
-    told = [*experiment.paper.values(), *(spec.data_rows for spec in experiment.methods)]
-    told += [spec.tuning_rows for spec in experiment.methods]
-    for name in itertools.chain(*told, *(spec.skip for spec in experiment.methods)):
-        if name not in data:
-            raise ValueError(
-                f"The experiment {experiment.name} says something about {name!r}, which is none of its data sets; "
-                f"{suggest(name, data)}"
-            )
-
-
-def _check_view(name: str, told: Mapping[str, Any]) -> None:
-    for key in told:
-        if key not in ("of", "title", "source", "shown", "paper", "remarks"):
-            raise ValueError(f"The experiment {name} shows the run of {told['of']}, which settles {key!r} already.")
-
-
-def _check_keys(name: str, what: str, told: Any, kind: Any, without: tuple[str, ...] = ()) -> None:
-    """Every key is a field, and every value of its type."""
-    if not isinstance(told, dict):
-        raise ValueError(f"The experiment {name}: {what} is a name or a table; got {told!r}.")
-    known = {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
-    for key, value in told.items():
-        if key not in known:
-            raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
-        needed, words = TOML_TYPES[known[key]]
-        if not isinstance(value, needed) or (isinstance(value, bool) and needed is not bool):
-            raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
-    if kind is not Experiment and "name" not in told:
-        raise ValueError(f"The experiment {name}: {what} lacks its name.")
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return value

@@ -6,10 +6,12 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomTreesEmbedding
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
@@ -18,6 +20,8 @@ from ..cluster import SpectralFeatures
 from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
+from ..select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
+from ..select._base import FeatureSelector
 
 Grid = Mapping[str, Sequence[Any]]
 
@@ -25,6 +29,8 @@ C_GRID = (0.1, 1.0, 10.0, 100.0)
 # The RandLocal paper's own grids (section 4.3).
 BANDWIDTHS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 LATENT_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+# The thesis' grid of every regularisation weight (section 2.6.3).
+WEIGHTS = (0.1, 1.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,7 @@ class Setting:
     n_components: int = 1000
     seed: int = 0
     threads: int = 1
+    n_classes: int = 2
     image_shape: tuple[int, ...] | None = None
 
 
@@ -53,7 +60,8 @@ def no_grid(to: Setting) -> list[Grid]:
 class Method:
     """A feature map in front of the linear SVM or, without a map, a model of its own.
 
-    `size` is what its number of features grows with: groups (or trees, or iterations), or components.
+    `size` is what its number of features grows with: groups (or trees, or iterations), or components. `selects` is
+    said of maps that are selectors, `has_rule` of those that know how many columns to keep.
     """
 
     name: str
@@ -67,6 +75,8 @@ class Method:
     takes_sparse: bool = True
     most_rows: int | None = None
     needs: str = ""
+    selects: bool = False
+    has_rule: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     model_parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,6 +90,16 @@ class Method:
 
     def build_model(self, to: Setting, chosen: Mapping[str, Any]) -> Any:
         return self.make_model(to).set_params(**{**self.model_parameters, **chosen})
+
+    def map_settings(self, to: Setting) -> list[dict[str, Any]]:
+        """Every setting of the map's grid."""
+        return list(ParameterGrid(self.map_grid(to))) if self.make_map else [{}]
+
+    def counts(self, features: Sequence[int | str]) -> list[int | str]:
+        """For which numbers of columns a method is measured: a selector without a rule has none of its own."""
+        if not self.selects:
+            return ["all"]
+        return [count for count in features if count != "auto" or self.has_rule]
 
     def fixing(self, parameters: Mapping[str, Any], model_parameters: Mapping[str, Any]) -> Method:
         """This method with parameters of its map and of its model fixed; they leave the grids."""
@@ -160,6 +180,18 @@ def _isolation_kernel(to: Setting) -> Any:
 
 def _boosting(to: Setting) -> Any:
     return HistGradientBoostingClassifier(random_state=to.seed)
+
+
+def _selector(name: str, label: str, kind: type[FeatureSelector], weights: Sequence[str] = ()) -> Method:
+    """A selector with as many pseudo classes as there are classes, where it has any; each weight has a grid."""
+    known = signature(kind).parameters
+
+    def make(to: Setting) -> Any:
+        told = {"n_clusters": to.n_classes, "random_state": to.seed, "n_jobs": to.threads}
+        return kind(**{key: value for key, value in told.items() if key in known})
+
+    grid: list[Grid] = [dict.fromkeys(weights, WEIGHTS)]
+    return Method(name, label, make, map_grid=lambda to: grid, selects=True, has_rule=kind._has_rule)
 
 
 _LEARNING_RATES: list[Grid] = [{"learning_rate": [0.05, 0.1, 0.2]}]
@@ -314,6 +346,15 @@ METHODS: tuple[Method, ...] = (
         map_grid=_samples,
         takes_missing=True,
     ),
+    _selector("maximum-variance", "maximum variance", MaximumVariance),
+    _selector("laplacian-score", "Laplacian Score", LaplacianScore),
+    _selector("spec", "SPEC", SPEC),
+    _selector("mcfs", "MCFS", MCFS),
+    _selector("udfs", "UDFS", UDFS, ("gamma", "ridge")),
+    _selector("ndfs", "NDFS", NDFS, ("alpha", "beta")),
+    _selector("rufs", "RUFS", RUFS, ("alpha", "beta", "nu")),
+    _selector("rsfs", "RSFS", RSFS, ("alpha", "beta", "gamma")),
+    _selector("snfs", "SNFS", SNFS),
 )
 
 

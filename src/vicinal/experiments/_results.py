@@ -63,7 +63,8 @@ class ResultFile:
             rows = read_results(path)
             file._check(rows)
             whole = Counter(file._key(row) for row in rows if row["value"])
-            file.rows = [row for row in rows if whole[file._key(row)] == experiment.rows_per_cell]
+            planned = {cell.key: experiment.rows_per_cell(cell) for cell in experiment.cells()}
+            file.rows = [row for row in rows if whole[file._key(row)] == planned[file._key(row)]]
         file.write()
         return file
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -27,9 +27,10 @@ from .. import __version__, datasets
 from ._evaluate import Outcome, Protocol, classify, cluster, find_outliers, picture, scaler, stratified_sample
 from ._experiment import Cell, Experiment
 from ._kernel_error import kernel_error
-from ._methods import Method, Setting, find_method
+from ._methods import Method, Setting
 from ._noise import add_noise
 from ._results import ResultFile, Row, cell_rows
+from ._selection import select
 
 Source = Callable[[str], tuple[Any, NDArray]]
 Callback = Callable[[Cell, str], None]
@@ -157,21 +158,28 @@ def run_cell(
         "threads": str(threads),
         "training_rows": str(outcome.training_rows),
         "test_rows": str(outcome.test_rows),
-        "nonzeros_per_row": f"{outcome.nonzeros_per_row:.1f}",
-        "chosen": json.dumps(outcome.chosen) if outcome.chosen else "",
+        **_written({"nonzeros_per_row": outcome.nonzeros_per_row, "chosen": outcome.chosen}),
         "notes": "; ".join(outcome.notes),
         **_versions(),
     }
-    return cell_rows(experiment, cell, values, shared)
+    rows = cell_rows(experiment, cell, values, shared)
+    return [row | _written(outcome.by_metric.get(row["metric"], {})) for row in rows]
+
+
+def _written(told: Mapping[str, Any]) -> Row:
+    """Fields that a cell's figures share, or that belong to one metric, as the CSV has them."""
+    written = {}
+    if "nonzeros_per_row" in told:
+        written["nonzeros_per_row"] = f"{told['nonzeros_per_row']:.1f}"
+    if "chosen" in told:
+        written["chosen"] = json.dumps(told["chosen"]) if told["chosen"] else ""
+    return written
 
 
 def failed_rows(experiment: Experiment, cell: Cell, reason: str) -> list[Row]:
     """A cell that could not be run has rows, too: without values, with the reason."""
-    metrics = experiment.metrics
-    if experiment.task == "outliers":
-        metrics = tuple(f"auc@{k}" for k in experiment.neighbors)
-    runs = range(experiment.runs) if experiment.task == "clustering" else [cell.fold]
-    values = [(run, metric, "") for run in runs for metric in metrics]
+    runs = range(cell.fold, cell.fold + experiment.runs_per_cell)
+    values = [(run, metric, "") for run in runs for metric in experiment.measured(cell)]
     return cell_rows(experiment, cell, values, {"notes": f"not run: {reason}", **_versions()})
 
 
@@ -184,6 +192,18 @@ def _outcome(
         return classify(method, protocol, X, y)
     if experiment.task == "clustering":
         return cluster(method, protocol, X, y, runs=experiment.runs, unit_rows=spec.unit_rows)
+    if experiment.task == "selection":
+        return select(
+            method,
+            protocol,
+            X,
+            y,
+            features=experiment.features,
+            runs=experiment.runs,
+            starts=experiment.starts,
+            unit_rows=experiment.unit_rows,
+            most_settings=experiment.most_settings,
+        )
     if experiment.task == "images":
         return picture(method, protocol, X, y)[1]
     if experiment.task == "kernel":
@@ -205,15 +225,10 @@ def _task(
     """What a cell is made of: a method, how it is run, and the rows."""
     data, spec = experiment.data_spec(cell.data), experiment.method_spec(cell.method)
     varied = experiment.setting(cell)
-    n_groups = varied.pop("n_groups", experiment.n_groups)
-    noise = varied.pop("noise", "none")
-    method = find_method(spec.name)
-    n_components = experiment.n_components
-    if method.size == "n_components":
-        n_components = varied.pop("n_components", n_components)
+    noise = varied.get("noise", "none")
+    method = experiment.method(cell)
     if not method.installed:
         raise ValueError(f"{method.label} needs the package {method.needs}; install it with pip.")
-    method = method.fixing({**spec.parameters, **varied}, spec.model)
     X, y = load(cell.data)
     if data.rows is not None and len(y) > data.rows:
         keep = stratified_sample(
@@ -230,10 +245,11 @@ def _task(
         setting=Setting(
             n_rows=X.shape[0],
             n_features=X.shape[1],
-            n_groups=n_groups,
-            n_components=n_components,
+            n_groups=varied.get("n_groups", experiment.n_groups),
+            n_components=varied.get("n_components", experiment.n_components),
             seed=cell.seed,
             threads=threads,
+            n_classes=len(np.unique(y)),
             image_shape=data.image_shape if noise != "append" else None,
         ),
         preparation=preparation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -17,11 +18,15 @@ LEAST_VALUES = 3
 SECONDS = ("feature_seconds", "model_seconds")
 LOWER_IS_BETTER = (*SECONDS, "rms_error", "max_error")
 NEITHER_END_IS_BETTER = ("sparsity_ratio",)
+BEST_OF_GRID = "best_"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What a table's cell says: one method on one data set, in one setting, by one metric."""
+    """What a table's cell says: one method on one data set, in one setting, by one metric.
+
+    `by_labels` is, beside the median of a selector's grid, the best of it, which only labels tell; it is never ranked.
+    """
 
     data: str
     method: str
@@ -45,10 +50,17 @@ class Figure:
     p_value: float | None = None
     paper: float | None = None
     ours: bool = False
+    by_labels: Figure | None = None
 
     @property
     def seconds(self) -> float:
         return self.feature_seconds + self.model_seconds
+
+    @property
+    def n_columns(self) -> int | None:
+        """How many columns a selector's own rule kept, the most of several fits; for no selector, all there are."""
+        told = [json.loads(text).get("n_features") for text in self.chosen]
+        return max((number for number in told if number is not None), default=None)
 
     @property
     def tied(self) -> bool:
@@ -65,33 +77,52 @@ def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
 
     Intervals and tests allow for the rows that training parts share (Nadeau and Bengio 2003); `p_value` belongs to the
     difference from the best method on the same data, setting and metric, fold by fold, of those it is ranked among.
+    Selectors with a number of columns of their own and all columns are one contest.
     """
     groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         # Seconds belong to a cell, whatever the metrics: their rows say the same.
         groups[row["data"], row["method"], row["setting"], "" if experiment.shown else row["metric"]].append(row)
     cells = Counter((cell.data, cell.method, cell.setting) for cell in experiment.cells())
-    per_cell = experiment.runs if experiment.task == "clustering" else 1
+    per_cell = 1 if experiment.shown else experiment.runs_per_cell
     found: list[Figure] = []
+    best_of_grid: dict[tuple[str, str, str, str], Figure] = {}
     contests: dict[tuple[str, str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
     for (data, method, setting, metric), members in groups.items():
+        if experiment.shown and experiment.task == "selection" and not experiment.selects(method):
+            continue  # all columns are no choice that would take time
         for shown, values in _shown(experiment, metric, members):
             figure = _figure(experiment, data, method, setting, shown, members, list(values.values()))
-            found.append(replace(figure, planned=per_cell * cells[data, method, setting]))
-            contests[data, setting, shown, experiment.method_spec(method).among].append((method, values))
+            figure = replace(figure, planned=per_cell * cells[data, method, setting])
+            if shown.startswith(BEST_OF_GRID):
+                best_of_grid[data, method, setting, shown.removeprefix(BEST_OF_GRID)] = figure
+                continue
+            found.append(figure)
+            contests[_contest(experiment, figure)].append((method, values))
     return [
-        _ranked(experiment, f, contests[f.data, f.setting, f.metric, experiment.method_spec(f.method).among])
-        for f in found
+        replace(
+            _ranked(experiment, figure, contests[_contest(experiment, figure)]),
+            by_labels=best_of_grid.get((figure.data, figure.method, figure.setting, figure.metric)),
+        )
+        for figure in found
     ]
 
 
+def _contest(experiment: Experiment, figure: Figure) -> tuple[str, str, str, str]:
+    """What figures have in common that are ranked together."""
+    metric = figure.metric.replace("@all", "@auto")
+    return figure.data, figure.setting, metric, experiment.method_spec(figure.method).among
+
+
 def _shown(experiment: Experiment, metric: str, members: list[Row]) -> list[tuple[str, dict[tuple[str, str], float]]]:
-    def by_fold(column: str) -> dict[tuple[str, str], float]:
-        return {(row["seed"], row["fold"]): float(row[column]) for row in members if row["value"]}
+    def by_fold(column: str, rows: list[Row]) -> dict[tuple[str, str], float]:
+        return {(row["seed"], row["fold"]): float(row[column]) for row in rows if row["value"]}
 
     if experiment.shown:
-        return [(column, by_fold(column)) for column in experiment.shown]
-    return [(metric, by_fold("value"))]
+        # The runs of k-means share a fit, and its seconds.
+        once = [row for row in members if experiment.runs_per_cell == 1 or row["fold"] == "0"]
+        return [(column, by_fold(column, once)) for column in experiment.shown]
+    return [(metric, by_fold("value", members))]
 
 
 def _figure(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ..experiments import Experiment, Figure
 from ._page import Lines, Section, Series
-from ._verdict import METRIC_NAMES, metric_family
+from ._verdict import METRIC_NAMES, OWN_NUMBER, count_label, metric_family
 
 ZERO_ON_A_LOG_SCALE = 1e-6
 LEAST_SECONDS = 1e-3
@@ -87,6 +87,37 @@ def over_neighbors(experiment: Experiment, figures: list[Figure]) -> Section:
     return Section("AUC over the neighbour k", "", tuple(blocks))
 
 
+def over_columns(experiment: Experiment, figures: list[Figure], metric: str) -> Section:
+    """A chart per data set: a line per selector, a point at its own number where it has one, all columns across."""
+    blocks = []
+    for spec in experiment.data:
+        own = [f for f in figures if f.data == spec.name and metric_family(f) == metric and f.n]
+        whole = [f for f in own if f.metric.endswith("@all")]
+        kept = [f for f in own if not f.metric.endswith("@all") and _n_columns(f) is not None]
+        if kept:
+            chart = lines(
+                f"{experiment.data_label(spec.name)}: {METRIC_NAMES[metric]} over columns kept",
+                "columns kept",
+                METRIC_NAMES[metric],
+                kept,
+                name=lambda f: f"{f.label}, {OWN_NUMBER}" if f.metric.endswith("@auto") else f.label,
+                x=lambda f: float(_n_columns(f) or 0),
+                x_log=True,
+            )
+            series = tuple(line if line.highlight else replace(line, low=(), high=()) for line in chart.series)
+            blocks.append(replace(chart, series=series, reference=tuple((f.label, f.mean) for f in whole)))
+    text = (
+        "Selectors with a grid are shown in its median setting; the line across is k-means on all columns. Only the "
+        "paper's own method has its interval drawn."
+    )
+    return Section("How many columns?", text, tuple(blocks))
+
+
+def _n_columns(figure: Figure) -> int | None:
+    count = figure.metric.split("@")[1]
+    return int(count) if count.isdigit() else figure.n_columns
+
+
 def sensitivity(experiment: Experiment, figures: list[Figure]) -> Section:
     shared = shared_parameter(experiment)
     if shared is not None:
@@ -125,7 +156,7 @@ def _over_parameter(experiment: Experiment, figures: list[Figure], parameter: st
                 label,
                 METRIC_NAMES[metric],
                 varied,
-                name=lambda figure: figure.label,
+                name=lambda f: f"{f.label}, {count_label(f)}" if experiment.task == "selection" else f.label,
                 x=_value,
                 x_log=True,
             )
@@ -135,8 +166,10 @@ def _over_parameter(experiment: Experiment, figures: list[Figure], parameter: st
 
 
 def shared_parameter(experiment: Experiment) -> str | None:
-    """What more than one method varies, if there is such a parameter."""
+    """What more than one method varies, if there is such a parameter; of selectors, what any varies."""
     varied = [name for spec in experiment.methods for name in spec.vary]
+    if experiment.task == "selection":
+        return next(iter(varied), None)
     return next((name for name in varied if varied.count(name) > 1), None)
 
 
@@ -167,7 +200,7 @@ def lines(
                 tuple(figure.mean for figure in own),
                 tuple(or_none(figure.low) for figure in own),
                 tuple(or_none(figure.high) for figure in own),
-                highlight=any(figure.ours and figure.label == label for figure in own),
+                highlight=any(figure.ours and label.startswith(figure.label) for figure in own),
                 names=tuple(figure.setting for figure in own) if x_seconds else (),
             )
         )

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from ..experiments import LOWER_IS_BETTER, Experiment, Figure, cell_features, find_method, load_rows, scaler
-from ._curves import LEAST_SECONDS, kernel_errors, or_none, over_neighbors, over_time, sensitivity, shared_parameter
+from ..experiments import (
+    LOWER_IS_BETTER,
+    Experiment,
+    Figure,
+    cell_features,
+    entry_label,
+    find_method,
+    load_rows,
+    mean_ranks,
+    scaler,
+)
+from ._curves import (
+    LEAST_SECONDS,
+    kernel_errors,
+    or_none,
+    over_columns,
+    over_neighbors,
+    over_time,
+    sensitivity,
+    shared_parameter,
+)
 from ._page import (
     Cell,
     Column,
@@ -25,7 +45,17 @@ from ._page import (
 )
 from ._pictures import PICTURE_ROWS, feature_image, picture_section
 from ._scales import human_seconds
-from ._verdict import METRIC_NAMES, column_label, metric_family, quick_warning, show, sizes_differ, verdict
+from ._verdict import (
+    METRIC_NAMES,
+    OWN_NUMBER,
+    column_label,
+    count_label,
+    metric_family,
+    quick_warning,
+    show,
+    sizes_differ,
+    verdict,
+)
 
 PICTURE_ITERATIONS = 8
 
@@ -62,6 +92,8 @@ def experiment_page(
         sections = [over_time(experiment, figures, metrics[0]), *sections]
     elif any(experiment.method_spec(figure.method).vary for figure in figures):
         sections = [sensitivity(experiment, figures), *sections]
+    elif experiment.task == "selection" and not experiment.shown:
+        sections = [_ranks(experiment, figures, metrics), over_columns(experiment, figures, metrics[0]), *sections]
     elif experiment.task == "outliers":
         sections = [over_neighbors(experiment, figures), *sections]
     elif not experiment.shown:
@@ -85,8 +117,8 @@ def data_pictures(experiment: Experiment) -> Section:
     """What the methods make of the first data set or, where pictures are not all that it is about, its subject."""
     if experiment.task == "images":
         return _side_by_side(experiment)
-    if find_method(experiment.subject).size == "n_components":
-        return Section("What the features look like")  # dense ones look alike
+    if find_method(experiment.subject).size == "n_components" or experiment.task == "selection":
+        return Section("What the features look like")  # dense ones look alike, selected ones as before
     spec = experiment.data[0]
     if experiment.subject != "randlocal":
         few = replace(
@@ -126,6 +158,21 @@ def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
         return (
             ("Protocol", f"k-means {experiment.runs} times on features of all rows"),
             ("Intervals and tests", "95 %, over the starts of k-means; the features were drawn once"),
+        )
+    if experiment.task == "selection":
+        scaled = "scaled to unit length" if experiment.unit_rows else "as they are"
+        return (
+            (
+                "Protocol",
+                f"columns chosen on all rows, without labels; k-means {experiment.runs} times on these columns, "
+                f"rows {scaled}, as many clusters as classes",
+            ),
+            (
+                "Grids",
+                "of selectors with regularisation weights the median setting, the lower one of two, for each number of "
+                "columns; the best one, which labels had to tell, is beside it and never ranked",
+            ),
+            ("Intervals and tests", "95 %, over the starts of k-means; every selector was fitted once per setting"),
         )
     if experiment.task == "images":
         return (("Protocol", "features of all rows, learned from all rows"),)
@@ -171,9 +218,26 @@ def figure_cell(figure: Figure) -> Cell:
     )
 
 
+def _selection_cell(figure: Figure) -> Cell:
+    """Median and best of a grid, and how many columns are kept; tables are too wide for intervals that are drawn."""
+    cell = figure_cell(replace(figure, paper=None))
+    if not figure.n:
+        return cell
+    details = [f"±{figure.high - figure.mean:.4f}"] if math.isfinite(figure.high) else []
+    if figure.n_columns is not None:
+        details.append(f"{figure.n_columns:,} columns")
+    best = figure.by_labels
+    if figure.paper is not None:
+        beside = f"/{best.paper:.4f}" if best is not None and best.paper is not None else ""
+        details.append(f"paper {figure.paper:.4f}{beside} ({figure.from_paper:+.4f})")
+    text = f"{cell.text}/{show(best)}" if best is not None else cell.text
+    return replace(cell, text=text, low=None, high=None, detail="; ".join(filter(None, (*details, cell.detail))))
+
+
 def _tables(experiment: Experiment, figures: list[Figure], metrics: list[str]) -> Section:
-    """A table per metric or, where methods share a varied parameter, per metric and data set."""
-    by_data = [spec.name for spec in experiment.data] if shared_parameter(experiment) else [None]
+    """A table per metric or, where methods share a varied parameter or choose columns, per metric and data set."""
+    selection = experiment.task == "selection" and not experiment.shown
+    by_data = [spec.name for spec in experiment.data] if selection or shared_parameter(experiment) else [None]
     blocks = []
     for metric in metrics:
         name = METRIC_NAMES[metric][0].upper() + METRIC_NAMES[metric][1:]
@@ -183,21 +247,68 @@ def _tables(experiment: Experiment, figures: list[Figure], metrics: list[str]) -
                 blocks.append(_table(name, metric, own, lambda figure: column_label(experiment, figure)))
             elif own:
                 caption = f"{name}, {experiment.data_label(data)}"
-                blocks.append(_table(caption, metric, own, lambda figure: figure.setting or "not varied"))
+                if selection:
+                    blocks.append(_table(caption, metric, own, _selection_column, _selection_cell))
+                else:
+                    blocks.append(_table(caption, metric, own, lambda figure: figure.setting or "not varied"))
     text = "Ours, and the paper's own where it gives one for the same data." if experiment.paper else ""
+    if selection and any(figure.by_labels for figure in figures):
+        text += " Selectors with a grid have its median/best; only labels tell the best, so that it is not ranked."
     return Section("The figures", text, tuple(blocks))
 
 
-def _table(caption: str, metric: str, figures: list[Figure], column_of: Callable[[Figure], str]) -> Table:
+def _selection_column(figure: Figure) -> str:
+    return figure.setting or count_label(figure)
+
+
+def _ranks(experiment: Experiment, figures: list[Figure], metrics: list[str]) -> Section:
+    """A table of mean ranks per metric: methods down, numbers of columns across."""
+    blocks = []
+    for metric in metrics:
+        contests = mean_ranks(experiment, figures, metric)
+        if not contests:
+            continue
+        entries = list(dict.fromkeys(entry for contest in contests for entry in contest.ranks))
+        columns = [Column("method")]
+        rows = [[Cell(entry_label(experiment, entry))] for entry in entries]
+        most = max(len(contest.scores) for contest in contests)
+        for contest in contests:
+            hint = "" if contest.count else "with a rule, the selector's own number; without, the average of the others"
+            if len(contest.scores) < most:
+                hint = "; ".join(filter(None, (hint, f"over {len(contest.scores)} data sets only")))
+            name = f"{contest.count} columns" if contest.count else f"{OWN_NUMBER} or average"
+            columns.append(Column(name, "number", "low", hint))
+            least = min(contest.ranks.values())
+            for entry, row in zip(entries, rows, strict=True):
+                rank = contest.ranks.get(entry)
+                mark: Literal["best", ""] = "best" if rank == least else ""
+                row.append(Cell("–") if rank is None else Cell(f"{rank:.2f}", rank, mark=mark))
+        caption = f"Mean rank by {METRIC_NAMES[metric]}, over {most} data set{'s' * (most != 1)}"
+        blocks.append(Table(caption, tuple(columns), tuple(map(tuple, rows))))
+    text = (
+        "1 is the best. For each number of columns all selectors that keep so many are ranked, and all columns; those "
+        "with a rule for how many also at their own number, in place of the other. Grids are there by their median."
+    )
+    return Section("Who is ahead?", text, tuple(blocks))
+
+
+def _table(
+    caption: str,
+    metric: str,
+    figures: list[Figure],
+    column_of: Callable[[Figure], str],
+    cell_of: Callable[[Figure], Cell] = figure_cell,
+) -> Table:
     place = {(figure.label, column_of(figure)): figure for figure in figures}
     labels, columns = (list(dict.fromkeys(keys)) for keys in zip(*place, strict=True))
+    columns.sort(key=lambda column: column == OWN_NUMBER)
     better: Literal["low", "high"] | None = "low" if metric in LOWER_IS_BETTER else "high"
     if metric == "sparsity_ratio":
         better = None
     rows = tuple(
         (
             Cell(label),
-            *(figure_cell(place[label, column]) if (label, column) in place else Cell("–") for column in columns),
+            *(cell_of(place[label, column]) if (label, column) in place else Cell("–") for column in columns),
         )
         for label in labels
     )

@@ -1,0 +1,197 @@
+"""What RUFS and RSFS share: pseudo labels, and coefficients that predict them, found together."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._optim._lower_bound import descend_above_zero
+from .._validation import Matrix, check_count, check_non_negative
+from ._base import FeatureSelector, Ranked
+from ._columns import as_doubles, varying
+
+Array = NDArray[np.float64]
+
+_STEPS = 60  # of L-BFGS in a round
+_MEMORY = 20
+_COEFFICIENT_SMOOTHING = 1e-4  # of a coefficient that turns a row of usual length into a label of 1
+_COUNTS = 10.0  # times the smoothing: below it a column is out
+
+
+class LabelObjective(ABC):
+    """A smooth function of pseudo labels F >= 0 and coefficients W, both divided by `label_size`.
+
+    With ``F'F = I`` labels are of the size ``sqrt(c / n)``; here they are of the size 1, like class indicators, and the
+    constraint is ``(c / n) F'F = I``, kept by a penalty.
+    """
+
+    def __init__(self, X: Matrix, L: sp.csr_array, n_clusters: int):
+        self.X, self.L = X, L
+        self.label_size = np.sqrt(n_clusters / X.shape[0])
+        self.squares = X.power(2) if sp.issparse(X) else X**2
+        self.squared_rows = np.asarray(self.squares.sum(axis=1)).ravel()
+        self.usual_length = np.sqrt(self.squared_rows.mean()) or 1.0
+        self.coefficient_smoothing = _COEFFICIENT_SMOOTHING / self.usual_length
+
+    @abstractmethod
+    def __call__(self, F: Array, W: Array) -> tuple[float, Array, Array]:
+        """The value, and its gradient by F and by W."""
+
+    @abstractmethod
+    def curvature(self, F: Array, W: Array) -> tuple[Array, Array]:
+        """About the second derivatives by an entry of each row of F and of W."""
+
+    @abstractmethod
+    def update(self, F: Array) -> None:
+        """Improves what the objective holds beside F and W, if anything, for these labels."""
+
+    def coefficient_lengths(self, W: Array) -> Array:
+        return smooth_lengths(np.einsum("ij,ij->i", W, W), self.coefficient_smoothing)
+
+    def away_from_orthogonal(self, F: Array) -> Array:
+        return self.label_size**2 * (F.T @ F) - np.eye(F.shape[1])
+
+
+def smooth_lengths(squared: Array, smoothing: float) -> Array:
+    """sqrt(squared + smoothing^2), where rounding may have put a square below 0."""
+    return np.sqrt(np.maximum(squared, 0.0) + smoothing**2)
+
+
+@dataclass
+class Learned:
+    """What `learn` returns: labels, coefficients, the objective after each round, and whether it settled."""
+
+    labels: Array
+    coefficients: Array
+    history: list[float]
+    converged: bool
+
+
+def learn(
+    objective: LabelObjective, F: Array, W: Array, kept: NDArray[np.bool_], *, max_iter: int, tol: float
+) -> Learned:
+    """Goes downhill in rounds until one gains less than `tol` of the objective, which never rises.
+
+    A round takes some steps of L-BFGS, with variables scaled by the curvature at its beginning: coefficients of columns
+    that are on their way out get ever smaller steps. That is what reweighting does, without a matrix of rows or of
+    columns to factorise. Coefficients of columns that are not `kept` stay 0.
+    """
+    bounded = np.arange(F.size + W.size) < F.size
+    value = objective(F, W)[0]
+    history: list[float] = []
+    for _ in range(max_iter):
+        objective.update(F)
+        scaled = _Scaled(objective, F, W, kept)
+        x, reached = descend_above_zero(scaled, scaled.variables(F, W), bounded, n_steps=_STEPS, memory=_MEMORY)
+        fall = value - reached
+        if fall > 0:  # else it is rounding
+            F, W = scaled.parts(x)
+            value = reached
+        history.append(value)
+        if fall <= tol * abs(value):
+            return Learned(F, W, history, True)
+    return Learned(F, W, history, False)
+
+
+class _Scaled:
+    """An objective as a function of one vector, whose curvature is about 1 near F and W."""
+
+    def __init__(self, objective: LabelObjective, F: Array, W: Array, kept: NDArray[np.bool_]):
+        self.objective = objective
+        self.shapes = F.shape, W.shape
+        by_labels, by_coefficients = objective.curvature(F, W)
+        self.labels = 1 / np.sqrt(by_labels)[:, None]
+        self.coefficients = np.zeros((len(W), 1))
+        self.coefficients[kept, 0] = 1 / np.sqrt(by_coefficients[kept])
+
+    def variables(self, F: Array, W: Array) -> Array:
+        kept = self.coefficients > 0
+        return np.concatenate(
+            [(F / self.labels).ravel(), np.divide(W, self.coefficients, out=np.zeros_like(W), where=kept).ravel()]
+        )
+
+    def parts(self, x: Array) -> tuple[Array, Array]:
+        size = self.shapes[0][0] * self.shapes[0][1]
+        return x[:size].reshape(self.shapes[0]) * self.labels, x[size:].reshape(self.shapes[1]) * self.coefficients
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, by_labels, by_coefficients = self.objective(*self.parts(x))
+        return value, np.concatenate([(by_labels * self.labels).ravel(), (by_coefficients * self.coefficients).ravel()])
+
+
+def start_labels(X: Matrix, n_clusters: int, random_state: Any) -> Array:
+    """Indicators of k-means clusters, + 0.2, with a mean square of 1 / n_clusters in each column."""
+    n = X.shape[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: some stay empty
+        clusters = KMeans(n_clusters, n_init=10, random_state=check_random_state(random_state)).fit(X).labels_
+    F = np.full((n, n_clusters), 0.2)
+    F[np.arange(n), clusters] += 1
+    return F / np.sqrt(n_clusters * (F**2).mean(axis=0))
+
+
+def start_coefficients(X: Matrix, F: Array, kept: NDArray[np.bool_]) -> Array:
+    """X'F of the columns that are kept, of the length that predicts F best."""
+    W = (X.T @ F) * kept[:, None]
+    predicted = X @ W
+    squared = np.vdot(predicted, predicted)
+    return W * (np.vdot(predicted, F) / squared) if squared > 0 else W
+
+
+class LabelLearner(FeatureSelector):
+    """Base of the selectors that learn labels and coefficients together; they say what the objective is."""
+
+    n_clusters: int
+    n_neighbors: int
+    beta: float
+    max_iter: int
+    tol: float
+    random_state: Any
+
+    @abstractmethod
+    def _weights(self) -> dict[str, float]:
+        """The terms' weights, checked, for `_objective`."""
+
+    @abstractmethod
+    def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
+        """What is minimised, where labels start from F."""
+
+    def _rank(self, X: Matrix) -> Ranked:
+        weights = self._weights()
+        n_clusters = check_count("n_clusters", self.n_clusters)
+        check_count("n_neighbors", self.n_neighbors)
+        max_iter, tol = check_count("max_iter", self.max_iter), check_non_negative("tol", self.tol)
+        n = X.shape[0]
+        if n_clusters > n:
+            raise ValueError(f"n_clusters={n_clusters}, but X has {n} samples; ask for at most one cluster per sample.")
+        X = as_doubles(X)
+        kept = varying(X)
+        F = start_labels(X, n_clusters, self.random_state)
+        objective = self._objective(X, F, **weights)
+        learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
+        self.coef_ = objective.label_size * learned.coefficients
+        self.pseudo_labels_ = objective.label_size * learned.labels
+        lengths = np.linalg.norm(self.coef_, axis=1)
+        if not learned.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in {max_iter} rounds; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if kept.any() and lengths.max() <= _COUNTS * objective.label_size * objective.coefficient_smoothing:
+            warnings.warn(
+                f"With beta={self.beta} no column keeps a coefficient; columns are ranked by how near they come to "
+                "one: lower beta.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Ranked(lengths, learned.history, len(learned.history))
