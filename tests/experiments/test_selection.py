@@ -19,7 +19,7 @@ from vicinal.experiments._evaluate import Protocol, scaler
 from vicinal.experiments._methods import METHODS, Method, Setting, find_method
 from vicinal.experiments._results import ResultFile
 from vicinal.experiments._runner import failed_rows, run_cell
-from vicinal.experiments._selection import Trial, best_trial, median_trial, select
+from vicinal.experiments._selection import Trial, best_trial, median_trial, middle, select
 from vicinal.metrics import clustering_accuracy, normalized_mutual_information
 from vicinal.select._base import FeatureSelector, Ranked
 
@@ -150,8 +150,15 @@ class TestOneCell:
         assert best_trial(trials, "accuracy").parameters["weight"] == max(means)
 
     def test_few_settings_of_a_grid(self, texts):
-        outcome_of(sparing(weight=[1.0, 2.0, 3.0]), *texts, most_settings=2)
-        assert [fit["weight"] for fit in Sparing.fits] == [1.0, 2.0]
+        outcome_of(sparing(weight=[1.0, 2.0, 3.0, 4.0]), *texts, most_settings=2)
+        assert [fit["weight"] for fit in Sparing.fits] == [2.0, 3.0]
+
+    @pytest.mark.parametrize(
+        ("number", "most", "kept"), [(1, 2, [0]), (2, 2, [0, 1]), (3, 2, [0, 1]), (9, 2, [3, 4]), (3, None, [0, 1, 2])]
+    )
+    def test_those_in_the_middle(self, number, most, kept):
+        settings = [{"weight": place} for place in range(number)]
+        assert [setting["weight"] for setting in middle(settings, most)] == kept
 
     def test_a_fit_on_part_of_the_rows_chooses_columns_for_all(self, texts):
         X, y = texts
@@ -287,7 +294,7 @@ class TestDeclared:
 
     def test_quick_ones_try_few_rows_runs_and_settings(self, declared):
         quick = declared.quickened()
-        assert {spec.rows for spec in quick.data} == {300}
+        assert {spec.rows for spec in quick.data} == {200}
         assert quick.runs == 4
         assert quick.most_settings == 2
         assert declared.most_settings is None

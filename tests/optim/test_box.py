@@ -75,3 +75,27 @@ def test_the_callback_hears_of_every_iteration(rng):
     found = minimize_in_box(function, np.ones(10), tol=1e-8, callback=heard.append)
     assert len(heard) == found.n_iter
     assert heard[-1] == found.gap
+
+
+def test_bounds_of_single_variables_and_none(rng):
+    """Half of the variables must not be negative, the others have no bound."""
+    n = 20
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A, b = (Q * np.geomspace(0.5, 2, n)) @ Q.T, rng.normal(size=n)
+    lower = np.where(np.arange(n) < n // 2, 0.0, -np.inf)
+    found = minimize_in_box(
+        lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), np.ones(n), lower, np.inf, tol=0, max_iter=200
+    )
+    gradient = A @ found.x - b
+    assert (found.x[: n // 2] >= 0).all()
+    np.testing.assert_allclose(gradient[found.x > lower], 0, atol=1e-6)
+    assert (gradient[found.x == 0] > -1e-6).all()
+    assert (found.x == 0).any()
+    assert found.x.min() < 0
+
+
+def test_never_uphill_even_where_the_gradient_lies(rng):
+    start = rng.random(5)
+    found = minimize_in_box(lambda x: (float(x @ x), -2 * x), start, 0.0, np.inf, tol=0, max_iter=10)
+    np.testing.assert_array_equal(found.x, start)
+    assert set(found.objective) == {start @ start}

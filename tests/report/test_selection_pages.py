@@ -154,7 +154,7 @@ class TestVerdict:
 
     def test_quick_runs_say_what_is_quick(self, table3):
         warning = quick_warning(table3.quickened())
-        assert "at most 300 rows of each data set, 5 runs of k-means, 2 settings of each grid" in warning
+        assert "at most 200 rows of each data set, 5 runs of k-means, 2 settings of each grid" in warning
 
 
 @pytest.mark.parametrize(("name", "parameter", "count"), [("figure1", "perplexity", 7), ("figure2", "penalty", 8)])

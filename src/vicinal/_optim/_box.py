@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+Bound = float | Vector
 Function = Callable[[Vector], tuple[float, Vector]]
 
 SUFFICIENT = 1e-4  # c_1 of the Armijo rule
@@ -44,8 +45,8 @@ class BoxMinimum:
 def minimize_in_box(
     function: Function,
     start: Vector,
-    lower: float = 0.0,
-    upper: float = 1.0,
+    lower: Bound = 0.0,
+    upper: Bound = 1.0,
     *,
     tol: float = 1e-4,
     max_iter: int = 500,
@@ -63,9 +64,11 @@ def minimize_in_box(
     function : callable
         ``function(x)`` returns the value and the gradient.
     start : ndarray
-    lower, upper : float
+    lower, upper : float or ndarray
+        Infinite for variables without a bound; these should be scaled such that the curvature is about 1.
     tol : float
-        Ends when `BoxMinimum.gap` is at most this share of the objective.
+        Ends when `BoxMinimum.gap` is at most this share of the objective; where variables have no bound it never is,
+        unless the gradient is zero.
     max_iter : int
     memory : int
     callback : callable
@@ -78,7 +81,7 @@ def minimize_in_box(
     gap = box_gap(x, gradient, lower, upper)
     n_iter = 0
     while gap > tol * abs(value) and n_iter < max_iter:
-        margin = min(1e-6, float(np.abs(x - np.clip(x - gradient, lower, upper)).max())) * (upper - lower)
+        margin = min(1e-6, float(np.abs(x - np.clip(x - gradient, lower, upper)).max()))
         low = (x <= lower + margin) & (gradient > 0)
         high = (x >= upper - margin) & (gradient < 0)
         free = ~(low | high)
@@ -87,7 +90,7 @@ def minimize_in_box(
         if direction @ gradient >= 0:
             changes.clear()
             direction[free] = -gradient[free]
-        step = 1.0 if changes else _first_step(direction, upper - lower)
+        step = 1.0 if changes else _first_step(direction, np.min(np.subtract(upper, lower)))
         for _ in range(BACKTRACKS):
             candidate = np.clip(x + step * direction, lower, upper)
             expected = float(gradient @ (candidate - x))
@@ -111,9 +114,10 @@ def minimize_in_box(
     return BoxMinimum(x, gradient, objective, gap, n_iter, n_evaluations, gap <= tol * abs(value))
 
 
-def box_gap(x: Vector, gradient: Vector, lower: float, upper: float) -> float:
+def box_gap(x: Vector, gradient: Vector, lower: Bound, upper: Bound) -> float:
     """max over v in the box of gradient'(x - v): zero at stationary points only."""
-    return float(np.where(gradient > 0, gradient * (x - lower), gradient * (x - upper)).sum())
+    farthest = np.where(gradient > 0, x - lower, x - upper)
+    return float(np.where(gradient == 0, 0.0, gradient * np.where(gradient == 0, 1.0, farthest)).sum())
 
 
 def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[Vector, Vector]]) -> Vector:
@@ -134,8 +138,8 @@ def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[V
 
 
 def _first_step(direction: Vector, width: float) -> float:
-    """Without curvature known: no variable moves by more than a tenth of the box."""
-    return 0.1 * width / max(float(np.abs(direction).max()), 1e-300)
+    """Without curvature known: no variable moves by more than a tenth of the box, if that ends somewhere."""
+    return 0.1 * width / max(float(np.abs(direction).max()), 1e-300) if np.isfinite(width) else 1.0
 
 
 def _shrink(value: float, reached: float, expected: float) -> float:

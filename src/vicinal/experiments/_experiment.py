@@ -13,7 +13,7 @@ from ._methods import Method, Setting, find_method
 
 QUICK_ROWS, QUICK_FOLDS, QUICK_RUNS, QUICK_TUNING_ROWS = 1000, 2, 5, 500
 # Selectors take time that grows with the square of rows, once for every setting of their grids.
-QUICK_SELECTION_ROWS, QUICK_SETTINGS = 300, 2
+QUICK_SELECTION_ROWS, QUICK_SETTINGS = 200, 2
 
 
 @dataclass(frozen=True)

@@ -45,14 +45,14 @@ def select(
     """k-means on the columns that a method keeps of all rows, `runs` times for every number of columns.
 
     Of the `starts` of each run the best by the criterion of k-means counts. The method is fitted once in each setting
-    of its grid, or in the first `most_settings`. Two settings of a grid count, for each number of columns and each
+    of its grid, or in the middle `most_settings`. Two settings of a grid count, for each number of columns and each
     metric: that of the median of the means over runs, and the best one, whose metrics begin with "best_" and which
     only the labels tell. A method without a map has all columns.
     """
     outcome = Outcome(training_rows=len(y), test_rows=len(y))
     X = protocol.preparation(X).fit_transform(X)
     X, _ = readable(method, outcome, X, X)
-    settings = method.map_settings(protocol.setting)[:most_settings]
+    settings = middle(method.map_settings(protocol.setting), most_settings)
     trials: dict[int | str, list[Trial]] = {count: [] for count in method.counts(features)}
     kmeans = partial(repeated_kmeans, n_clusters=len(np.unique(y)), n_runs=runs, n_starts=starts, unit_rows=unit_rows)
     fit_seconds, cluster_seconds, complaints = 0.0, 0.0, Counter[str]()
@@ -80,6 +80,12 @@ def select(
                 _record(outcome, f"best_{metric}@{count}", best_trial(made, metric), metric)
     outcome.values.sort(key=lambda value: value[0])
     return outcome
+
+
+def middle(settings: list[dict[str, Any]], most: int | None) -> list[dict[str, Any]]:
+    """All settings of a grid, or so many in the middle of it."""
+    left_out = max(0, len(settings) - most) if most is not None else 0
+    return settings[left_out // 2 :][: len(settings) - left_out]
 
 
 def median_trial(trials: Sequence[Trial], metric: str) -> Trial:

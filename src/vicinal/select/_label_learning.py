@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
-from .._optim._lower_bound import descend_above_zero
+from .._optim._box import minimize_in_box
 from .._validation import Matrix, check_count, check_non_negative
 from ._base import FeatureSelector, Ranked
 from ._columns import as_doubles, varying
@@ -85,17 +86,17 @@ def learn(
     that are on their way out get ever smaller steps. That is what reweighting does, without a matrix of rows or of
     columns to factorise. Coefficients of columns that are not `kept` stay 0.
     """
-    bounded = np.arange(F.size + W.size) < F.size
+    lower = np.repeat([0.0, -np.inf], [F.size, W.size])
     value = objective(F, W)[0]
     history: list[float] = []
     for _ in range(max_iter):
         objective.update(F)
         scaled = _Scaled(objective, F, W, kept)
-        x, reached = descend_above_zero(scaled, scaled.variables(F, W), bounded, n_steps=_STEPS, memory=_MEMORY)
-        fall = value - reached
+        found = minimize_in_box(scaled, scaled.variables(F, W), lower, np.inf, tol=0, max_iter=_STEPS, memory=_MEMORY)
+        fall = value - found.objective[-1]
         if fall > 0:  # else it is rounding
-            F, W = scaled.parts(x)
-            value = reached
+            F, W = scaled.parts(found.x)
+            value = found.objective[-1]
         history.append(value)
         if fall <= tol * abs(value):
             return Learned(F, W, history, True)
@@ -158,15 +159,15 @@ class LabelLearner(FeatureSelector):
     random_state: Any
 
     @abstractmethod
-    def _weights(self) -> dict[str, float]:
-        """The terms' weights, checked, for `_objective`."""
+    def _weights(self, X: Matrix) -> dict[str, float]:
+        """The terms' weights for `_objective`; refuses wrong ones, and rows that the method cannot take."""
 
     @abstractmethod
     def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
         """What is minimised, where labels start from F."""
 
     def _rank(self, X: Matrix) -> Ranked:
-        weights = self._weights()
+        weights = self._weights(X)
         n_clusters = check_count("n_clusters", self.n_clusters)
         check_count("n_neighbors", self.n_neighbors)
         max_iter, tol = check_count("max_iter", self.max_iter), check_non_negative("tol", self.tol)
@@ -176,8 +177,10 @@ class LabelLearner(FeatureSelector):
         X = as_doubles(X)
         kept = varying(X)
         F = start_labels(X, n_clusters, self.random_state)
-        objective = self._objective(X, F, **weights)
-        learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
+        # Products of thin matrices gain nothing by threads, and where processors are busy wait for them at length.
+        with threadpool_limits(1, user_api="blas"):
+            objective = self._objective(X, F, **weights)
+            learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
         self.coef_ = objective.label_size * learned.coefficients
         self.pseudo_labels_ = objective.label_size * learned.labels
         lengths = np.linalg.norm(self.coef_, axis=1)

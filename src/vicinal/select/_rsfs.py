@@ -120,7 +120,7 @@ class RSFS(LabelLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _weights(self) -> dict[str, float]:
+    def _weights(self, X: Matrix) -> dict[str, float]:
         return {
             "alpha": check_positive("alpha", self.alpha),
             "beta": check_non_negative("beta", self.beta),

@@ -10,7 +10,6 @@ from sklearn.utils import Tags
 
 from .._optim._nonnegative import multiplicative_step
 from .._validation import Matrix, check_non_negative, check_positive
-from ._base import Ranked
 from ._label_learning import Array, LabelLearner, LabelObjective, smooth_lengths
 from ._local_regression import local_learning_laplacian
 
@@ -128,7 +127,12 @@ class RUFS(LabelLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _weights(self) -> dict[str, float]:
+    def _weights(self, X: Matrix) -> dict[str, float]:
+        if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
+            raise ValueError(
+                "Negative values in data passed to RUFS: it takes rows apart into non-negative ones; shift or scale "
+                "the columns to at least 0, or take RSFS."
+            )
         check_positive("ridge", self.ridge)
         return {
             "alpha": check_positive("alpha", self.alpha),
@@ -139,14 +143,6 @@ class RUFS(LabelLearner):
 
     def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
         return RUFSObjective(X, local_learning_laplacian(X, self.n_neighbors, ridge=self.ridge), F, **weights)
-
-    def _rank(self, X: Matrix) -> Ranked:
-        if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
-            raise ValueError(
-                "Negative values in data passed to RUFS: it takes rows apart into non-negative ones; shift or scale "
-                "the columns to at least 0, or take RSFS."
-            )
-        return super()._rank(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
