@@ -44,6 +44,7 @@ class TestPackaged:
             "thesis-figure1",
             "thesis-figure2",
             "thesis-table3",
+            "thesis-table3-one-start",
             "thesis-times",
         ]
 

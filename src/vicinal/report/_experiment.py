@@ -161,18 +161,19 @@ def protocol_facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
         )
     if experiment.task == "selection":
         scaled = "scaled to unit length" if experiment.unit_rows else "as they are"
+        starts = f", each the best of {experiment.starts} starts by its own criterion" if experiment.starts > 1 else ""
         return (
             (
                 "Protocol",
-                f"columns chosen on all rows, without labels; k-means {experiment.runs} times on these columns, "
-                f"rows {scaled}, as many clusters as classes",
+                f"columns chosen on all rows, without labels; k-means {experiment.runs} times{starts}, on these "
+                f"columns, rows {scaled}, as many clusters as classes",
             ),
             (
                 "Grids",
                 "of selectors with regularisation weights the median setting, the lower one of two, for each number of "
                 "columns; the best one, which labels had to tell, is beside it and never ranked",
             ),
-            ("Intervals and tests", "95 %, over the starts of k-means; every selector was fitted once per setting"),
+            ("Intervals and tests", "95 %, over the runs of k-means; every selector was fitted once per setting"),
         )
     if experiment.task == "images":
         return (("Protocol", "features of all rows, learned from all rows"),)
