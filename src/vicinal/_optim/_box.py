@@ -85,8 +85,7 @@ def minimize_in_box(
         low = (x <= lower + margin) & (gradient > 0)
         high = (x >= upper - margin) & (gradient < 0)
         free = ~(low | high)
-        direction = np.where(low, lower - x, np.where(high, upper - x, 0.0))
-        direction[free] = _two_loops(gradient[free], free, changes)
+        direction = np.where(low, lower - x, np.where(high, upper - x, _two_loops(gradient, free, changes)))
         if direction @ gradient >= 0:
             changes.clear()
             direction[free] = -gradient[free]
@@ -121,19 +120,22 @@ def box_gap(x: Vector, gradient: Vector, lower: Bound, upper: Bound) -> float:
 
 
 def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[Vector, Vector]]) -> Vector:
-    """Minus the inverse Hessian of the free variables, as L-BFGS sees it, times their gradient."""
-    parts = [(s[free], y[free]) for s, y in changes]
-    pairs = [(s, y, s @ y) for s, y in parts if s @ y > 1e-12 * np.sqrt((s @ s) * (y @ y))]
-    direction = -gradient
+    """Minus the inverse Hessian of the free variables, as L-BFGS sees it, times their gradient; 0 for the others."""
+    kept = free.astype(np.float64)  # products with it are cheaper than parts of all changes
+    products = [(s, y, float(np.einsum("i,i,i", s, y, kept))) for s, y in changes]
+    pairs = [(s, y, sy) for s, y, sy in products if sy > 1e-12 * np.sqrt((s @ s) * (y @ y))]
+    direction = -gradient * kept
     alphas = []
     for s, y, sy in reversed(pairs):
         alphas.append((s @ direction) / sy)
-        direction = direction - alphas[-1] * y
+        direction -= alphas[-1] * y
+        direction *= kept
     if pairs:
         s, y, sy = pairs[-1]
-        direction = direction * (sy / (y @ y))
+        direction *= sy / np.einsum("i,i,i", y, y, kept)
     for (s, y, sy), alpha in zip(pairs, reversed(alphas), strict=True):
-        direction = direction + (alpha - (y @ direction) / sy) * s
+        direction += (alpha - (y @ direction) / sy) * s
+        direction *= kept
     return direction
 
 
