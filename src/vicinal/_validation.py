@@ -88,7 +88,7 @@ def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int 
     if isinstance(value, str) and value == "all":
         return n_features
     if _is_fraction(value) and 0 < value <= 1:
-        return max(1, int(np.ceil(value * n_features)))
+        return max(1, int(np.ceil(value * n_features - 1e-9)))  # 0.07 of 100 are 7, whatever rounding says
     if not _is_count(value) or value < 1:
         auto = "'auto' " if has_rule else ""
         raise ValueError(

@@ -94,3 +94,23 @@ def test_a_failed_fit_leaves_no_trace(selector, X):
     with pytest.raises(ValueError, match="NaN"):
         selector.fit(np.where(X > 5, np.nan, X))
     assert vars(selector) == before
+
+
+def test_shares_are_not_rounded_up_by_a_crumb(rng):
+    X = rng.normal(size=(5, 100))
+    assert [MaximumVariance(share).fit(X).support_.sum() for share in (0.07, 0.55, 0.551)] == [7, 55, 56]
+
+
+def test_duplicate_entries_count_together_and_constants_have_no_variance(rng):
+    rows = sp.csr_matrix((np.array([1.0, 1, 2, 1]), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4, 4])), shape=(4, 2))
+    np.testing.assert_allclose(MaximumVariance("all").fit(rows).scores_, [0.75, 0.6875])
+    X = np.column_stack([np.full(1001, 1e8 + 0.1), 1e-9 * rng.normal(size=1001), np.full(1001, 0.1)])
+    assert MaximumVariance("all").fit(X).ranking_[1] == 1
+
+
+@pytest.mark.parametrize("wrong", [2_000_000_000, -7, 25])
+def test_indices_that_point_nowhere_are_refused(wrong):
+    X = sp.random(50, 20, 0.3, format="csr", random_state=0)
+    X.indices[5] = wrong
+    with pytest.raises(ValueError, match="ind"):
+        MaximumVariance().fit(X)

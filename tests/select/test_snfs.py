@@ -209,6 +209,42 @@ def test_equal_rows(rng):
     assert everywhere.support_.sum() == 1
 
 
+def normal(rng, n=30, d=6):
+    return rng.normal(size=(n, d))
+
+
+@pytest.mark.parametrize(
+    ("rows", "perplexity"),
+    [
+        (lambda rng: np.repeat(normal(rng, 4), 10, axis=0), 5.0),
+        (lambda rng: np.vstack([normal(rng), np.zeros((30, 6))]), 5.0),
+        (normal, 1.0),
+        (lambda rng: normal(rng, 2), 15.0),
+        (lambda rng: np.zeros((10, 3)), 15.0),
+    ],
+)
+def test_rows_that_cannot_have_so_few_neighbors(rows, perplexity, rng):
+    """More equals than the perplexity, or a perplexity of 1: dense and CSR agree, and nothing is lost to rounding."""
+    X = rows(rng)
+    dense, sparse = (SNFS(2, perplexity=perplexity).fit(kind(X)) for kind in (np.asarray, sp.csr_array))
+    assert dense.scale_ == pytest.approx(sparse.scale_, rel=1e-3)
+    assert dense.objective_[-1] == pytest.approx(sparse.objective_[-1], rel=1e-3, abs=1e-9)
+    assert dense.objective_[-1] >= 0
+
+
+def test_the_penalty_found_is_the_one_that_is_told(rng):
+    X = np.repeat(normal(rng, 60, 4), 3, axis=1)
+    found = SNFS(2, penalty="auto", perplexity=10).fit(X)
+    again = SNFS(2, penalty=found.penalty_, perplexity=10, tol=1e-5).fit(X)
+    assert found.objective_[-1] == pytest.approx(again.objective_[-1], rel=1e-3)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-120])
+def test_numbers_whose_products_do_not_exist(factor, rng):
+    with pytest.raises(ValueError, match="scale X first"):
+        SNFS().fit(factor * normal(rng))
+
+
 def test_a_penalty_that_keeps_nothing_warns_and_keeps_the_best(rng):
     X = text_like(rng)
     with pytest.warns(UserWarning, match=r"penalty=100.0 leaves no column .* Lower the penalty"):
@@ -232,6 +268,7 @@ def test_too_few_iterations_warn(rng):
         ({"penalty": "auto"}, "as a number or a share"),
         ({"affinity": "cosine"}, "affinity must be one of 'inner', 'euclidean'"),
         ({"threshold": 1.5}, "threshold must be a share"),
+        ({"threshold": 1.0}, "threshold must be below 1"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
         ({"tol": 0}, "tol must be a number above 0"),

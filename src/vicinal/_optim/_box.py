@@ -72,7 +72,7 @@ def minimize_in_box(
     max_iter : int
     memory : int
     callback : callable
-        Called with the gap after every iteration.
+        Called with the gap as a share of the objective after every iteration.
     """
     x = np.clip(start, lower, upper)
     value, gradient = function(x)
@@ -80,16 +80,19 @@ def minimize_in_box(
     changes: deque[tuple[Vector, Vector]] = deque(maxlen=memory)
     gap = box_gap(x, gradient, lower, upper)
     n_iter = 0
-    while gap > tol * abs(value) and n_iter < max_iter:
+    negligible = 1e-9 * abs(value)  # where the minimum is zero, no share of it is ever reached
+    while gap > tol * max(abs(value), negligible) and n_iter < max_iter:
         margin = min(1e-6, float(np.abs(x - np.clip(x - gradient, lower, upper)).max()))
         low = (x <= lower + margin) & (gradient > 0)
         high = (x >= upper - margin) & (gradient < 0)
         free = ~(low | high)
-        direction = np.where(low, lower - x, np.where(high, upper - x, _two_loops(gradient, free, changes)))
+        step_of_free, curved = _two_loops(gradient, free, changes)
+        direction = np.where(low, lower - x, np.where(high, upper - x, step_of_free))
         if direction @ gradient >= 0:
             changes.clear()
+            curved = False
             direction[free] = -gradient[free]
-        step = 1.0 if changes else _first_step(direction, np.min(np.subtract(upper, lower)))
+        step = 1.0 if curved else _first_step(direction, np.min(np.subtract(upper, lower)))
         for _ in range(BACKTRACKS):
             candidate = np.clip(x + step * direction, lower, upper)
             expected = float(gradient @ (candidate - x))
@@ -109,8 +112,8 @@ def minimize_in_box(
         gap = box_gap(x, gradient, lower, upper)
         n_iter += 1
         if callback is not None:
-            callback(gap)
-    return BoxMinimum(x, gradient, objective, gap, n_iter, n_evaluations, gap <= tol * abs(value))
+            callback(gap / max(abs(value), 1e-300))
+    return BoxMinimum(x, gradient, objective, gap, n_iter, n_evaluations, gap <= tol * max(abs(value), negligible))
 
 
 def box_gap(x: Vector, gradient: Vector, lower: Bound, upper: Bound) -> float:
@@ -119,8 +122,11 @@ def box_gap(x: Vector, gradient: Vector, lower: Bound, upper: Bound) -> float:
     return float(np.where(gradient == 0, 0.0, gradient * np.where(gradient == 0, 1.0, farthest)).sum())
 
 
-def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[Vector, Vector]]) -> Vector:
-    """Minus the inverse Hessian of the free variables, as L-BFGS sees it, times their gradient; 0 for the others."""
+def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[Vector, Vector]]) -> tuple[Vector, bool]:
+    """Minus the inverse Hessian of the free variables, as L-BFGS sees it, times their gradient; 0 for the others.
+
+    Also, whether any change tells of curvature.
+    """
     kept = free.astype(np.float64)  # products with it are cheaper than parts of all changes
     products = [(s, y, float(np.einsum("i,i,i", s, y, kept))) for s, y in changes]
     pairs = [(s, y, sy) for s, y, sy in products if sy > 1e-12 * np.sqrt((s @ s) * (y @ y))]
@@ -136,7 +142,7 @@ def _two_loops(gradient: Vector, free: NDArray[np.bool_], changes: deque[tuple[V
     for (s, y, sy), alpha in zip(pairs, reversed(alphas), strict=True):
         direction += (alpha - (y @ direction) / sy) * s
         direction *= kept
-    return direction
+    return direction, bool(pairs)
 
 
 def _first_step(direction: Vector, width: float) -> float:

@@ -60,7 +60,7 @@ def find_penalty(
             fewer = penalty
         else:
             more = penalty
-        if fewer is not None and more is not None and fewer / more < 1 + 1e-9:
+        if fewer is not None and more is not None and fewer / more < 1 + 1e-5:
             break
         if fewer is None:
             penalty *= factor

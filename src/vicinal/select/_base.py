@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -68,6 +69,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         rows: Matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_min_features=1
         )
+        if sp.issparse(rows):
+            rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
         ranked = self._rank(rows)
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -34,7 +35,8 @@ class SNFS(FeatureSelector):
         How many columns are kept: a number, a share, those with a weight above `threshold` ("auto", N_0.9 in the
         paper), or all.
     perplexity : float, default=15.0
-        The effective number of neighbours of a row; at most half of the other rows are taken.
+        The effective number of neighbours of a row; at most half of the other rows are taken, and no fewer than a row
+        has equals.
     penalty : float or "auto", default=1e-3
         Of the sum of the weights, per row (lambda / n in the paper): the larger, the fewer columns have a weight.
         The default suits thousands of columns; tens need 0.01 to 0.1. "auto" finds one by which `n_features_to_select`
@@ -45,14 +47,14 @@ class SNFS(FeatureSelector):
         Of the weights, for "auto".
     n_neighbors : int or None, default=None
         None compares every row with every other. A number compares it with so many nearest rows and as many random ones
-        that stand for the rest: for many rows. 100 is hardly less accurate than all.
+        that stand for the rest: for many CSR rows. 100 is hardly less accurate than all.
     max_iter : int, default=1000
     tol : float, default=1e-4
         The objective is at most this share above its minimum.
     random_state : int, RandomState instance or None, default=None
         Draws the random rows where `n_neighbors` is a number; nothing else is random.
     n_jobs : int or None, default=None
-        Threads; None or -1 for all cores.
+        Threads for CSR; None or -1 for all cores. Dense rows take those of NumPy's matrix products.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class SNFS(FeatureSelector):
     n_auto_ : int
         Columns with a weight above `threshold`, at least 1.
     objective_ : ndarray of shape (n_iter_ + 1,)
-        The objective after every iteration, of the last penalty tried.
+        The objective after every iteration, with the penalty that was used.
     gap_ : float
         The objective is at most so much above its minimum.
     n_iter_ : int
@@ -126,6 +128,11 @@ class SNFS(FeatureSelector):
     def _rank(self, X: Matrix) -> Ranked:
         n, n_columns = X.shape
         wanted = self._check(n_columns)
+        largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)
+        if largest and not 1e-70 < largest < 1e70:
+            raise ValueError(
+                f"Values of X go up to {largest:.3g}, whose products a computer cannot hold; scale X first."
+            )
         threads = n_threads(self.n_jobs)
         rng = check_random_state(self.random_state) if self.n_neighbors is not None else None
         neighbors = StochasticNeighbors(X, self.affinity, self.n_neighbors, threads, rng)
@@ -141,8 +148,16 @@ class SNFS(FeatureSelector):
                 return self._kept(result.x), result
 
             nothing = BoxMinimum(start, start, [], np.inf, 0, 0, True)
-            found = find_penalty(solve, wanted, nothing, penalty=1e-3 * n).state
-        if not found.converged:
+            searched = find_penalty(solve, wanted, nothing, penalty=1e-3 * n)
+            found, loss.penalty = searched.state, searched.penalty
+        if found.objective[-1] < -1e-9 * n:
+            warnings.warn(
+                f"SNFS' objective is {found.objective[-1]:.3g} by rounding, though it cannot be negative; bring the "
+                "columns nearer to 0, or to a common scale.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not found.converged:
             warnings.warn(
                 f"SNFS stopped after {found.n_iter} iterations with an objective of {found.objective[-1]:.6g}, up to "
                 f"{found.gap:.2g} above its minimum. Raise max_iter or tol.",
@@ -167,8 +182,8 @@ class SNFS(FeatureSelector):
 
         def progress(gap: float) -> None:
             first.append(gap)
-            if report is not None and gap > 0:
-                report(min(1.0, np.log(first[0] / gap) / max(np.log(first[0] / self.tol), 1e-9)))
+            if report is not None and first[0] > max(gap, self.tol) > 0:
+                report(min(1.0, np.log(first[0] / max(gap, self.tol)) / np.log(first[0] / self.tol)))
 
         return minimize_in_box(loss, start, tol=self.tol, max_iter=self.max_iter, callback=progress)
 
@@ -182,7 +197,8 @@ class SNFS(FeatureSelector):
             raise ValueError(
                 f"perplexity must be at least 1, a row's effective number of neighbours; got {self.perplexity!r}."
             )
-        check_share("threshold", self.threshold)
+        if check_share("threshold", self.threshold) == 1:
+            raise ValueError("threshold must be below 1, since no weight is above 1; got 1.")
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
         if self.n_neighbors is not None:

@@ -19,7 +19,7 @@ from .._validation import Matrix
 Vector = NDArray[np.float64]
 
 BLOCK_ENTRIES = 2**22  # of dense products at a time: 32 MB
-STEP, WIDEST = 3.0, 60.0  # of the logarithm of the scale, while it is looked for
+STEP, WIDEST = 3.0, 21.0  # of the logarithm of the scale, while it is looked for; beyond, affinities are rounded
 
 
 class StochasticNeighbors:
@@ -57,7 +57,8 @@ class StochasticNeighbors:
         self.X: Matrix = _canonical(X) if self.sparse else np.ascontiguousarray(X, dtype=np.float64)
         if self.euclidean and not self.sparse:
             self.X = self.X - self.X.mean(axis=0)  # distances stay, and lose no digits to a far origin
-        self.squares = self.X.multiply(self.X).tocsr() if self.sparse else self.X * self.X
+        if self.euclidean:
+            self.squares = self.X.multiply(self.X).tocsr() if self.sparse else self.X * self.X
         if self.sparse:
             self.rows = sparse_rows(self.X)
         self.candidates, self.n_sampled, self.share = None, 0, 1.0
@@ -92,21 +93,26 @@ class StochasticNeighbors:
         return log_totals, entropies, gradient
 
     def scale_of(self, perplexity: float) -> float:
-        """1 / sigma^2 for which the mean entropy of all rows is log(perplexity): (2.6), whose base does not matter."""
+        """1 / sigma^2 for which the mean entropy of all rows is log(perplexity): (2.6), whose base does not matter.
+
+        Rows that have more equals than that keep them: then it is a little more than the least that is possible.
+        """
         ones = np.ones(self.n_columns)
-        wanted = np.log(perplexity)
 
-        def excess(log_scale: float) -> float:
-            return self.softmax(ones, np.exp(log_scale), with_gradient=False)[1] / self.n_rows - wanted
+        def entropy(log_scale: float) -> float:
+            return self.softmax(ones, np.exp(log_scale), with_gradient=False)[1] / self.n_rows
 
-        middle = low = high = -np.log(max(float(row_norms(self.X, squared=True).mean()), 1e-200))
-        while low > middle - WIDEST and excess(low) <= 0:
-            low -= STEP
-        while high < middle + WIDEST and excess(high) > 0:
-            high += STEP
-        if max(middle - low, high - middle) >= WIDEST:
+        middle = -np.log(max(float(row_norms(self.X, squared=True).mean()), 1e-200))
+        least, most = entropy(middle + WIDEST), np.log(self.n_rows - 1)
+        if most - least < 1e-6:
             return float(np.exp(middle))  # equal rows: every scale gives the same distributions
-        return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+        wanted = max(np.log(perplexity), least + 0.01 * (most - least))
+        low = high = middle
+        while entropy(low) <= wanted and low > middle - WIDEST:
+            low -= STEP
+        while entropy(high) > wanted:
+            high += STEP
+        return float(np.exp(brentq(lambda log_scale: entropy(log_scale) - wanted, low, high, xtol=1e-6)))
 
     def _as_products(self, weights: Vector) -> tuple[Vector, Vector | None]:
         return (2 * weights, -(self.squares @ weights)) if self.euclidean else (weights, None)
@@ -140,9 +146,11 @@ class StochasticNeighbors:
             exponents = scale * (block if others is None else np.take_along_axis(block, others, axis=1))
             share = np.ones(exponents.shape[1])
             share[len(share) - self.n_sampled :] = self.share
+            highest = exponents.max(axis=1, keepdims=True)
+            exponents -= highest  # else what is left of the entropy would cancel
             totals = logsumexp(exponents, axis=1, b=share)
             q = np.exp(exponents - totals[:, None]) * share
-            log_totals += float(totals.sum())
+            log_totals += float(totals.sum() + highest.sum())
             exponents[np.isneginf(exponents)] = 0
             entropies += float(totals.sum() - np.vdot(q, exponents))
             if not with_gradient:

@@ -8,6 +8,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._validation import Matrix
 from ._base import FeatureSelector, Ranked
+from ._columns import as_doubles, varying
 
 
 class MaximumVariance(FeatureSelector):
@@ -50,6 +51,6 @@ class MaximumVariance(FeatureSelector):
         self.n_features_to_select = n_features_to_select
 
     def _rank(self, X: Matrix) -> Ranked:
-        if sp.issparse(X):
-            return Ranked(mean_variance_axis(X.astype(np.float64), axis=0)[1])
-        return Ranked(X.var(axis=0, dtype=np.float64))
+        X = as_doubles(X)
+        variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0)
+        return Ranked(np.where(varying(X), variances, 0.0))
