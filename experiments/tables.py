@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from vicinal.experiments import load_experiment, read_results, summarise
+from vicinal.experiments import entry_label, load_experiment, mean_ranks, read_results, summarise
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -33,6 +33,23 @@ def table(name: str, metrics: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
+def selection_table(name: str, metric: str) -> str:
+    """Selectors down, data sets across: at their own number of columns, or the mean of all numbers; then mean ranks."""
+    experiment = load_experiment(name)
+    figures = summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv"))
+    contest = mean_ranks(experiment, figures, metric)[-1]
+    best = {data: contest.best(data) for data in contest.scores}
+    heads = [*map(experiment.data_label, contest.scores), "mean rank"]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
+    for entry, rank in contest.ranks.items():
+        cells = [
+            f"**{scores[entry]:.3f}**" if entry == best[data] else f"{scores[entry]:.3f}"
+            for data, scores in contest.scores.items()
+        ]
+        lines.append(f"| {entry_label(experiment, entry)} | " + " | ".join([*cells, f"{rank:.1f}"]) + " |")
+    return "\n".join(lines)
+
+
 def _shown(figure) -> str:
     if figure is None or not figure.n:
         return "–"
@@ -48,6 +65,7 @@ TABLES = {
     "table3": lambda: table("randlocal-table3", ("micro_f1", "macro_f1")),
     "table5-6": lambda: table("randlocal-table5-6", ("accuracy", "nmi")),
     "rulls-table2": lambda: table("rulls-table2", ("accuracy",)),
+    "thesis-table3": lambda: selection_table("thesis-table3", "accuracy"),
 }
 
 
