@@ -124,6 +124,9 @@ def select_columns(
         Write the curve of scores to this file: .svg or .html.
     """
     check_jobs(jobs)
+    for option, value, least in (("--clusters", clusters, 1), ("--neighbors", neighbors, 1), ("--seed", seed, 0)):
+        if value is not None:
+            check_count(option, value, least=least)
     check_count("--top", top, least=0)
     given = {
         "--clusters": clusters,

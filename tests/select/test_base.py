@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from vicinal import SNFS, LaplacianScore, MaximumVariance
+from vicinal import NDFS, SNFS, UDFS, LaplacianScore, MaximumVariance
 
 
 @pytest.fixture
@@ -114,3 +114,16 @@ def test_indices_that_point_nowhere_are_refused(wrong):
     X.indices[5] = wrong
     with pytest.raises(ValueError, match="ind"):
         MaximumVariance().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("selector", "change"),
+    [
+        (MaximumVariance(), lambda X: 1e200 * X),
+        (UDFS(2, n_clusters=2), lambda X: 1e20 * X),
+        (NDFS(2, n_clusters=2), lambda X: X + 1e9),
+    ],
+)
+def test_numbers_too_large_to_compute_with(selector, change, X):
+    with pytest.raises(ValueError, match="to a common scale around 0 first"):
+        selector.fit(change(X))

@@ -197,7 +197,7 @@ def test_warns_where_it_has_not_converged(rng):
     ("parameters", "message"),
     [
         ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1; got 0"),
-        ({"n_clusters": 31}, "n_clusters=31, but X has 30 samples; ask for at most one cluster per sample"),
+        ({"n_clusters": 31}, "n_clusters=31, but X has 30 rows; ask for at most as many clusters as rows"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
         ({"alpha": 0}, "alpha must be a number above 0; got 0"),
         ({"beta": -1.0}, "beta must be a number of at least 0; got -1.0"),

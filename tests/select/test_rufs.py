@@ -209,7 +209,7 @@ def test_warns_where_it_has_not_converged(rng):
     ("parameters", "message"),
     [
         ({"n_clusters": 2.0}, "n_clusters must be a whole number of at least 1; got 2.0"),
-        ({"n_clusters": 121}, "n_clusters=121, but X has 120 samples"),
+        ({"n_clusters": 121}, "n_clusters=121, but X has 120 rows"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1; got 0"),
         ({"alpha": -1}, "alpha must be a number above 0; got -1"),
         ({"beta": None}, "beta must be a number of at least 0; got None"),

@@ -72,8 +72,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
-        ranked = self._rank(rows)
+        try:
+            ranked = self._rank(rows)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(self._unreadable(rows)) from error
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
+        if not np.isfinite(self.scores_).all():
+            raise ValueError(self._unreadable(rows))
         self.ranking_ = np.empty(len(self.scores_), dtype=np.intp)
         self.ranking_[np.argsort(-self.scores_, kind="stable")] = np.arange(1, len(self.scores_) + 1)
         self.n_iter_ = ranked.n_iter
@@ -102,6 +107,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         other.n_features_to_select = n_features_to_select
         other._cut()
         return other
+
+    def _unreadable(self, X: Matrix) -> str:
+        largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)
+        return (
+            f"{type(self).__name__} cannot compute with the columns of X, whose values go up to {largest:.3g}; bring "
+            "them to a common scale around 0 first."
+        )
 
     # Whether the method knows how many features to keep: n_features_to_select="auto".
     _has_rule = False

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from .._optim._box import minimize_in_box
 from .._validation import Matrix, check_count, check_non_negative
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, check_cluster_count, varying
 
 Array = NDArray[np.float64]
 
@@ -112,6 +112,7 @@ class _Scaled:
         by_labels, by_coefficients = objective.curvature(F, W)
         self.labels = 1 / np.sqrt(by_labels)[:, None]
         self.coefficients = np.zeros((len(W), 1))
+        kept = kept & (by_coefficients > 0)
         self.coefficients[kept, 0] = 1 / np.sqrt(by_coefficients[kept])
 
     def variables(self, F: Array, W: Array) -> Array:
@@ -168,12 +169,9 @@ class LabelLearner(FeatureSelector):
 
     def _rank(self, X: Matrix) -> Ranked:
         weights = self._weights(X)
-        n_clusters = check_count("n_clusters", self.n_clusters)
+        n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
         check_count("n_neighbors", self.n_neighbors)
         max_iter, tol = check_count("max_iter", self.max_iter), check_non_negative("tol", self.tol)
-        n = X.shape[0]
-        if n_clusters > n:
-            raise ValueError(f"n_clusters={n_clusters}, but X has {n} samples; ask for at most one cluster per sample.")
         X = as_doubles(X)
         kept = varying(X)
         F = start_labels(X, n_clusters, self.random_state)

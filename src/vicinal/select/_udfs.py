@@ -130,7 +130,12 @@ class UDFS(FeatureSelector):
         self.coef_ = np.zeros((n_columns, min(n_clusters, len(kept))))
         if not len(kept):
             return Ranked(np.zeros(n_columns), [0.0])
+        if self.coef_.shape[1] == len(kept):
+            self.coef_[kept] = np.eye(len(kept))  # as many combinations as columns: none can be left out
+            return Ranked(np.linalg.norm(self.coef_, axis=1), [gamma * len(kept)])
         X = X[:, kept]
+        if not sp.issparse(X):
+            X = X - X.mean(axis=0)  # which changes nothing but digits
         scatter = neighborhood_scatter(X, self.n_neighbors, ridge)
         W, objective, converged = _minimise(X, scatter, self.coef_.shape[1], gamma, self.max_iter, self.tol)
         if not converged:

@@ -52,5 +52,6 @@ class MaximumVariance(FeatureSelector):
 
     def _rank(self, X: Matrix) -> Ranked:
         X = as_doubles(X)
-        variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0)
         return Ranked(np.where(varying(X), variances, 0.0))
