@@ -261,8 +261,8 @@ def main() -> None:
     lines = [
         "TF-IDF rows of unit length, 2 threads, defaults and 5 clusters; seconds, and CPU seconds of all threads. "
         "Peers get dense rows and are asked for 50 columns. 'gap': how far above the minimum the objective can be, as "
-        "a share of it; 'above the minimum': by how much the weights miss the exact objective's; 'Jaccard': of the kept "
-        "columns with the exact fit's.",
+        "a share of it; 'above the minimum': by how much the weights miss the exact objective's; 'Jaccard': of the "
+        "kept columns with the exact fit's.",
         "",
         *snfs_lines(small, large, options.limit),
         *(line for name in dict.fromkeys((small, "text_bbcsport")) for line in method_lines(name, options.limit)),
