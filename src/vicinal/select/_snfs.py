@@ -47,7 +47,7 @@ class SNFS(FeatureSelector):
         Of the weights, for "auto".
     n_neighbors : int or None, default=None
         None compares every row with every other. A number compares it with so many nearest rows and as many random ones
-        that stand for the rest: for many CSR rows. 100 is hardly less accurate than all.
+        that stand for the rest: for ten thousand CSR rows and more. 50 is hardly less accurate than all.
     max_iter : int, default=1000
     tol : float, default=1e-4
         The objective is at most this share above its minimum.
