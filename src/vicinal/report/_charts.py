@@ -9,9 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .._page import DotRow, Dots, Lines, Point, Scatter, Series
+from .._words import human_seconds
 from ._labels import Box, place, spread
-from ._page import DotRow, Dots, Lines, Point, Scatter, Series
-from ._scales import Scale, cut, figure, human_seconds, is_figure, scale_of, text_width
+from ._scales import Scale, cut, figure, is_figure, scale_of, text_width
 from ._svg import (
     FONT,
     NO_FIGURES,

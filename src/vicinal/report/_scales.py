@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from .._words import human_seconds
+
 SECONDS = (
     *(base * 10.0**power for power in range(-6, 1) for base in (1, 2, 5)),
     *(10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0),
@@ -38,32 +40,6 @@ def figure(value: float) -> str:
     if size and size < 1e-4:
         return f"{value:.2g}"
     return f"{value:.4f}".rstrip("0").rstrip(".") if size < 1 else f"{value:.4g}"
-
-
-def human_seconds(value: float) -> str:
-    """Seconds as people say them.
-
-    >>> from vicinal.report import human_seconds
-    >>> human_seconds(0.0123), human_seconds(7.25), human_seconds(75), human_seconds(9000), human_seconds(200_000)
-    ('12.3 ms', '7.25 s', '1 min 15 s', '2 h 30 min', '2 d 8 h')
-    """
-    if not math.isfinite(value):
-        return "\N{EN DASH}"
-    if value <= 0:
-        return f"-{human_seconds(-value)}" if value else "0 s"
-    for bound, size, unit in ((1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (60.0, 1.0, "s")):
-        if float(f"{value:.3g}") < bound:
-            return f"{value / size:.3g} {unit}"
-    if round(value) < 3600:
-        return _in_two_units(round(value), 60, "min", "s")
-    if round(value / 60) < 1440:
-        return _in_two_units(round(value / 60), 60, "h", "min")
-    return _in_two_units(round(value / 3600), 24, "d", "h")
-
-
-def _in_two_units(parts: int, size: int, unit: str, part_unit: str) -> str:
-    wholes, rest = divmod(parts, size)
-    return f"{wholes:,} {unit} {rest} {part_unit}" if rest else f"{wholes:,} {unit}"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a report shows: plain records that other code fills and that `render` turns into one page."""
+"""What a report shows: plain records that experiments fill and that `vicinal.report` turns into one page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._validation import check_choice
+from ._validation import check_choice
 
 Figures = tuple[float | None, ...]
 
@@ -26,7 +26,7 @@ class Column:
     better : {"high", "low", None}
         Which end is the good one, where there is one.
     hint : str
-        What the column means, told below the table.
+        What the column means, said below the table.
     """
 
     label: str
@@ -54,7 +54,11 @@ class Cell:
     mark : {"best", "tie", ""}
         The best of its column, or not significantly worse than the best.
     detail : str
-        Small print below the figure.
+        Small print below the number.
+    beside : str
+        A second number, behind the first or, in narrow tables, below it.
+    brief : str
+        What narrow tables show in place of `detail`, a few letters a line.
     """
 
     text: str
@@ -63,6 +67,8 @@ class Cell:
     high: float | None = None
     mark: Literal["best", "tie", ""] = ""
     detail: str = ""
+    beside: str = ""
+    brief: str = ""
 
     def __post_init__(self) -> None:
         check_choice("mark", self.mark, ("best", "tie", ""))
@@ -125,7 +131,7 @@ class Scatter:
     caption : str
         A sentence below.
     x_seconds : bool
-        Whether x is in seconds, which are then told as milliseconds, minutes and hours.
+        Whether x is in seconds, which are then written as milliseconds, minutes and hours.
     """
 
     title: str
@@ -167,7 +173,7 @@ class Series:
 class Lines:
     """Curves named at their ends, over linear or log axes, with dashed reference lines `(label, y)`.
 
-    `x_seconds` tells x as milliseconds, minutes and hours.
+    `x_seconds` writes x as milliseconds, minutes and hours.
     """
 
     title: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +13,62 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
+from .._page import FeatureImage, Section, Voronoi, VoronoiPanel
+from .._preparation import scaler
+from .._sample import Sample
 from .._validation import Matrix, check_count
 from ..local import RandLocal
 from ..metrics import sparsity_ratio
-from ._page import FeatureImage, Section, Voronoi, VoronoiPanel
+from ._experiment import Experiment
+from ._methods import find_method
+from ._work import all_rows, features_of_all, work_of
 
 MOST_ROWS = 5000
 PICTURE_ROWS = 2000
 PICTURE_GROUPS = 50
+PICTURE_ITERATIONS = 8
+TITLE = "What the features look like"
 
 
-def picture_section(X: Matrix, y: NDArray, class_names: tuple[str, ...], *, seed: int = 0, place: str = "") -> Section:
+def subject_pictures(experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
+    """What the experiment's subject makes of the first data set."""
+    spec = experiment.data[0]
+    place = experiment.data_label(spec.name)
+    if find_method(experiment.subject).size == "n_components":
+        return None  # dense features look alike
+    if experiment.subject != "randlocal":
+        few = replace(
+            experiment,
+            data=(replace(spec, rows=min(spec.rows or PICTURE_ROWS, PICTURE_ROWS)),),
+            n_groups=min(experiment.n_groups, PICTURE_ITERATIONS),
+        )
+        method = next((method for method in few.methods if method.id.startswith(few.subject)), None)
+        if method is None:
+            return None
+        image = method_image(few, method.id, f"{few.label(method.id)}, rows sorted by class", load)
+        return Section(TITLE, f"{place}: a class that has columns of its own is easy for a linear model.", (image,))
+    sample = load(spec.name)
+    if sample.y is None:
+        return None
+    names, codes = np.unique(sample.y, return_inverse=True)
+    rows = scaler(spec.scale, sample.X).fit_transform(sample.X)
+    return randlocal_pictures(rows, codes, tuple(map(str, names)), place=place)
+
+
+def method_image(experiment: Experiment, method: str, title: str, load: Callable[[str], Sample]) -> FeatureImage:
+    """The features of a method on the experiment's first data set, without noise."""
+    spec = replace(experiment.method_spec(method), vary={}, skip=())
+    alone = replace(experiment, data=experiment.data[:1], methods=(spec,), noise=("none",))
+    work = work_of(alone, alone.cells()[0], threads=1, load=load)
+    sample, outcome = all_rows(work)
+    features, _ = features_of_all(work, {}, sample, outcome, unit_rows=False)
+    assert sample.y is not None
+    return feature_image(features, sample.y, title=title)
+
+
+def randlocal_pictures(
+    X: Matrix, y: NDArray, class_names: tuple[str, ...], *, seed: int = 0, place: str = ""
+) -> Section:
     """What RandLocal makes of some rows: its coarsest groups as an image, and the cells of anchors in the plane."""
     keep = np.sort(np.random.default_rng(seed).permutation(X.shape[0])[:PICTURE_ROWS])
     X, names = X[keep], [class_names[code] for code in y[keep]]
@@ -31,7 +78,7 @@ def picture_section(X: Matrix, y: NDArray, class_names: tuple[str, ...], *, seed
     coarse_first = np.concatenate([np.arange(*model.anchor_ptr_[group : group + 2]) for group in groups])
     image = feature_image(features[:, coarse_first], names, title="RandLocal's coarsest groups, rows sorted by class")
     text = f"{place}{': a' if place else 'A'} class that has columns of its own is easy for a linear model."
-    return Section("What the features look like", text, (image, voronoi_cells(X, names)))
+    return Section(TITLE, text, (image, voronoi_cells(X, names)))
 
 
 def feature_image(
@@ -69,7 +116,7 @@ def feature_image(
     --------
     >>> from sklearn.datasets import load_digits
     >>> from vicinal import RandLocal
-    >>> from vicinal.report import feature_image
+    >>> from vicinal.experiments import feature_image
     >>> X, y = load_digits(return_X_y=True)
     >>> image = feature_image(RandLocal(50, random_state=0).fit_transform(X), y, title="RandLocal")
     >>> image.pixels.shape, image.boundaries[1], round(image.sparsity, 3)
@@ -132,7 +179,7 @@ def voronoi_cells(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from vicinal.report import voronoi_cells
+    >>> from vicinal.experiments import voronoi_cells
     >>> iris = load_iris()
     >>> cells = voronoi_cells(iris.data, iris.target, class_names=tuple(iris.target_names))
     >>> [panel.title for panel in cells.panels]
