@@ -67,8 +67,9 @@ def experiment_sections(
     task = experiment.task
     known = any(summary.n for summary in summaries)
     tables = Section("The results", task.tables_text(experiment, summaries), task.tables(experiment, summaries))
-    shown = task.sections(experiment, summaries) if known and not experiment.shown else ()
-    sections = (*shown, tables, *([pictures] if pictures is not None else []))
+    shown = task.sections(experiment, summaries, tables) if known and not experiment.shown else (tables,)
+    drawn = () if pictures is None else (pictures,)
+    sections = (*drawn, *shown) if task.pictures_first else (*shown, *drawn)
     return tuple(section for section in sections if section.blocks)
 
 

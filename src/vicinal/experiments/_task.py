@@ -49,6 +49,8 @@ class Task(ABC):
         The most rows of a quick run.
     reads_labels : bool
         Whether methods are given the labels of the training part.
+    pictures_first : bool
+        Whether the report begins with the pictures.
     """
 
     name: ClassVar[str]
@@ -58,6 +60,7 @@ class Task(ABC):
     roles: ClassVar[tuple[Role, ...]] = (Role.COLUMNS, Role.MAP, Role.SELECTOR)
     quick_rows: ClassVar[int] = QUICK_ROWS
     reads_labels: ClassVar[bool] = False
+    pictures_first: ClassVar[bool] = False
 
     @abstractmethod
     def evaluate(self, work: Work) -> Outcome:
@@ -160,11 +163,11 @@ class Task(ABC):
     def tables_text(self, experiment: Experiment, summaries: list[Summary]) -> str:
         return "Ours, and the paper's own where it gives one for the same data." if experiment.paper else ""
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
-        """What the report shows beside the tables; sections whose title the task wants first come first."""
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
+        """What the report shows, the tables among it, in the order in which it is to be read."""
         if any(spec.vary for spec in experiment.methods):
-            return (over_parameter(experiment, summaries) or sensitivity(experiment, summaries),)
-        return (beside_the_paper(experiment, summaries), against_time(experiment, summaries))
+            return (over_parameter(experiment, summaries) or sensitivity(experiment, summaries), tables)
+        return (tables, beside_the_paper(experiment, summaries), against_time(experiment, summaries))
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         """Pictures of data, made while the experiment runs."""

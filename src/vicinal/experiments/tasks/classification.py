@@ -139,10 +139,10 @@ class Classification(Task):
             return cost_verdict(experiment, summaries)
         return super().verdict(experiment, summaries)
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
         if sizes_differ(experiment):
-            return (over_time(experiment, summaries),)
-        return super().sections(experiment, summaries)
+            return (over_time(experiment, summaries), tables)
+        return super().sections(experiment, summaries, tables)
 
 
 def sizes_differ(experiment: Experiment) -> bool:

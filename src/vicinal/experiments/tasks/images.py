@@ -18,6 +18,7 @@ from .._work import Outcome, Work, all_rows, features_of_all, nonzeros
 class Images(Task):
     name = "images"
     metrics = (Metric("sparsity_ratio", "sparsity ratio", better=None),)
+    pictures_first = True
 
     def evaluate(self, work: Work) -> Outcome:
         sample, outcome = all_rows(work)
@@ -39,8 +40,8 @@ class Images(Task):
         number = len(differences)
         return (*sentences, f"The paper's {number} values differ from these by at most {max(differences):.4f}.")
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
-        return ()
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
+        return (tables,)
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         """The methods' features of the first data set, side by side."""

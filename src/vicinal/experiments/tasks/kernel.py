@@ -85,9 +85,9 @@ class Kernel(Task):
     def verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
         return kernel_verdict(experiment, summaries)
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
         metrics = dict.fromkeys(summary.measure.metric for summary in summaries)
-        return tuple(kernel_errors(experiment, summaries, metric) for metric in metrics)
+        return (*(kernel_errors(experiment, summaries, metric) for metric in metrics), tables)
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         return None  # dense features look alike

@@ -95,8 +95,8 @@ class Outliers(Task):
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
         return (("Protocol", f"distance to the k-th neighbour; up to {experiment.repeats} draws"),)
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
-        return (over_places(experiment, summaries, "AUC over the neighbour k", "neighbour k"),)
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
+        return (over_places(experiment, summaries, "AUC over the neighbour k", "neighbour k"), tables)
 
 
 def _repeated(scores: Any, times: int) -> Any:

@@ -205,12 +205,12 @@ class Selection(Task):
             text += " Selectors with a grid have its median/best; only labels show the best, so that it is not ranked."
         return text.strip()
 
-    def sections(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
+    def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
         varied = next((name for spec in experiment.methods for name in spec.vary), None)
         if varied is None:
-            return (rank_section(experiment, summaries), over_columns(experiment, summaries))
+            return (rank_section(experiment, summaries), over_columns(experiment, summaries), tables)
         chart = over_parameter(experiment, summaries, varied, name=lambda s: f"{s.label}, {self.place(s.measure)}")
-        return (chart,) if chart else ()
+        return (chart, tables) if chart else (tables,)
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         return None  # chosen columns look as before
