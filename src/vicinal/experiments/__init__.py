@@ -2,10 +2,8 @@
 
 from ._compare import check_classes, compare, compare_file, comparison
 from ._declared import experiment_names, load_experiment, read_experiment
-from ._evaluate import scaler
 from ._experiment import Cell, Experiment
 from ._methods import Method, find_method, method_names
-from ._prepare import check_table, describe_columns, make_preparation
 from ._ranks import Contest, Entry, entry_label, mean_ranks
 from ._results import read_results
 from ._runner import cell_features, load_rows, run
@@ -21,22 +19,18 @@ __all__ = [
     "Method",
     "cell_features",
     "check_classes",
-    "check_table",
     "compare",
     "compare_file",
     "comparison",
-    "describe_columns",
     "entry_label",
     "experiment_names",
     "find_method",
     "load_experiment",
     "load_rows",
-    "make_preparation",
     "mean_ranks",
     "method_names",
     "read_experiment",
     "read_results",
     "run",
-    "scaler",
     "summarise",
 ]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._files import read_table
+from .._preparation import check_table, make_preparation
 from ._experiment import Cell, DataSpec, Experiment, MethodSpec
 from ._methods import find_method
-from ._prepare import check_table, make_preparation
 from ._results import Row
 from ._runner import failed_rows, run_cell, run_cells
 from ._summary import Figure, summarise
@@ -102,7 +102,7 @@ def compare(
 
     Parameters
     ----------
-    X : polars DataFrame, ndarray or CSR matrix
+    X : polars or pandas DataFrame, ndarray or CSR matrix
     y : ndarray of class labels
     methods : tuple of str
         Names of methods (`method_names`); by default those that are quick and installed.

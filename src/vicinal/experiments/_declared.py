@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from .._preparation import SCALES
 from .._validation import suggest
 from ._experiment import DataSpec, Experiment, MethodSpec
 from ._methods import find_method, method_names
@@ -22,7 +23,6 @@ TASKS = {
     "images": ("sparsity_ratio",),
     "kernel": ("rms_error", "max_error"),
 }
-SCALES = ("columns", "matrix", "standard", "tfidf", "none")
 NOISE = ("none", "add", "append", "columns", "rows")
 SHOWN = ("feature_seconds", "model_seconds")
 DETECTORS = ("distance", "values")

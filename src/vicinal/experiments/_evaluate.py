@@ -13,18 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.impute import SimpleImputer
 from sklearn.metrics import f1_score, normalized_mutual_info_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, normalize
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from .._preparation import has_missing, make_imputer, take_rows
 from ..cluster import repeated_kmeans
 from ..metrics import clustering_accuracy, normalized_mutual_information, sparsity_ratio
 from ._methods import Method, Setting
 from ._neighbors import neighbor_distances
-from ._noise import extremes
 
 CLASSIFICATION: dict[str, Callable[[NDArray, NDArray], float]] = {
     "accuracy": lambda y, predicted: float(np.mean(y == predicted)),
@@ -79,7 +77,7 @@ def classify(method: Method, protocol: Protocol, X: Any, y: NDArray) -> Outcome:
     parts = StratifiedKFold(protocol.folds, shuffle=True, random_state=to.seed).split(np.zeros(len(y)), y)
     training, test = next(part for number, part in enumerate(parts) if number == protocol.fold)
     preparation = protocol.preparation(X)
-    X, X_test = preparation.fit_transform(X[training]), preparation.transform(X[test])
+    X, X_test = preparation.fit_transform(take_rows(X, training)), preparation.transform(take_rows(X, test))
     y, y_test = y[training], y[test]
     X, X_test = readable(method, outcome, X, X_test)
     to = replace(to, n_features=X.shape[1])  # categories have become columns
@@ -228,47 +226,6 @@ def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> N
         )
 
 
-def scaler(kind: str, X: Any) -> Any:
-    """Each column to [0, 1], the whole matrix by its range, standardised columns, TF-IDF, or nothing; CSR stays sparse.
-
-    TF-IDF makes weights of words and rows of unit length out of counts.
-    """
-    if kind == "none":
-        return _Unscaled()
-    if kind == "tfidf":
-        if (least := extremes(X)[0]) < 0:
-            raise ValueError(f"TF-IDF needs counts of words; the least value is {least:g}. Take another scale.")
-        return TfidfTransformer()
-    if kind == "matrix":
-        return _DivideByRange()
-    if sp.issparse(X):
-        return MaxAbsScaler()
-    return StandardScaler() if kind == "standard" else MinMaxScaler()
-
-
-class _Unscaled:
-    """Numbers as they are, with a fraction."""
-
-    def fit_transform(self, X: Any) -> Any:
-        return self.transform(X)
-
-    def transform(self, X: Any) -> Any:
-        return X.astype(np.float32) if X.dtype.kind in "biu" else X
-
-
-class _DivideByRange(_Unscaled):
-    """Divides by the range of the training rows' values, 0 included."""
-
-    def fit_transform(self, X: Any) -> Any:
-        low, high = extremes(X)
-        self.by = max(max(high, 0.0) - min(low, 0.0), 1e-12)
-        return self.transform(X)
-
-    def transform(self, X: Any) -> Any:
-        X = super().transform(X)
-        return (X / X.dtype.type(self.by)).astype(X.dtype, copy=False)  # CSR would become double
-
-
 def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
     """About `size` rows: of every class its share, and at least so many."""
     rng = np.random.default_rng(seed)
@@ -281,10 +238,8 @@ def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArra
 
 def readable(method: Method, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
     """What the method can read: missing values filled in, sparse rows made dense, where it needs that."""
-    if not method.takes_missing and any(
-        np.isnan(part.data if sp.issparse(part) else part).any() for part in (X, X_test)
-    ):
-        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    if not method.takes_missing and (has_missing(X) or has_missing(X_test)):
+        imputer = make_imputer()
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         outcome.notes.append("missing values filled with medians")
     if not method.takes_sparse and sp.issparse(X):

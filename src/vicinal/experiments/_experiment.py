@@ -22,7 +22,7 @@ class DataSpec:
 
     name: str
     label: str = ""
-    scale: str = "columns"
+    scale: str = "minmax"
     rows: int | None = None
     folds: int | None = None
     image_shape: tuple[int, ...] | None = None

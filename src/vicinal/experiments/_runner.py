@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from .. import __version__, datasets
-from ._evaluate import Outcome, Protocol, classify, cluster, find_outliers, picture, scaler, stratified_sample
+from .._preparation import scaler
+from ._evaluate import Outcome, Protocol, classify, cluster, find_outliers, picture, stratified_sample
 from ._experiment import Cell, Experiment
 from ._kernel_error import kernel_error
 from ._methods import Method, Setting

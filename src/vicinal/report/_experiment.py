@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._preparation import scaler
 from ..experiments import (
     LOWER_IS_BETTER,
     Experiment,
@@ -18,7 +19,6 @@ from ..experiments import (
     find_method,
     load_rows,
     mean_ranks,
-    scaler,
 )
 from ._curves import (
     LEAST_SECONDS,

@@ -8,8 +8,8 @@ from operator import attrgetter
 from rich.markup import escape
 from rich.table import Table
 
-from .experiments import Contest, Experiment, Figure, entry_label, mean_ranks
-from .report._verdict import METRIC_NAMES, OWN_NUMBER, count_label
+from ..experiments import Contest, Experiment, Figure, entry_label, mean_ranks
+from ..report._verdict import METRIC_NAMES, OWN_NUMBER, count_label
 
 
 def selection_tables(experiment: Experiment, figures: list[Figure]) -> list[Table]:
