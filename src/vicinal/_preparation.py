@@ -115,7 +115,16 @@ def make_imputer() -> SimpleImputer:
 
 
 def make_preparation(X: Frame | Matrix) -> Any:
-    """The transformer from tables like X, as `check_table` returns them, to matrices: numbers scaled, categories one-hot.
+    """The transformer from tables like X to matrices: numbers standardised, categories one-hot.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or CSR matrix
+        As `check_table` returns it.
+
+    Returns
+    -------
+    transformer
 
     Examples
     --------

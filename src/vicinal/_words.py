@@ -32,6 +32,26 @@ def _in_two_units(parts: int, size: int, unit: str, part_unit: str) -> str:
     return f"{wholes:,} {unit} {rest} {part_unit}" if rest else f"{wholes:,} {unit}"
 
 
+def short_number(value: float) -> str:
+    """A value with about four digits that matter.
+
+    >>> from vicinal._words import short_number
+    >>> short_number(0.98765), short_number(1234567), short_number(20000.0), short_number(12.5), short_number(0.0)
+    ('0.9877', '1.23M', '20,000', '12.5', '0')
+    """
+    size = abs(value)
+    if size >= 1e15:
+        return f"{value:.3g}"
+    for bound, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if size >= bound:
+            return f"{value / bound:.3g}{unit}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    if size and size < 1e-4:
+        return f"{value:.2g}"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if size < 1 else f"{value:.4g}"
+
+
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 

@@ -12,9 +12,6 @@ from sklearn.datasets import make_blobs, make_classification
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
-
-from vicinal import RandLocal
-from vicinal.experiments import _neighbors
 from vicinal.experiments._evaluate import (
     CLUSTERING,
     Protocol,
@@ -24,18 +21,20 @@ from vicinal.experiments._evaluate import (
     cluster,
     find_outliers,
     picture,
-    scaler,
     stratified_sample,
 )
+
+from vicinal import RandLocal
+from vicinal._preparation import make_preparation, scaler
+from vicinal.experiments import _neighbors
 from vicinal.experiments._methods import C_GRID, METHODS, Method, Setting, find_method
 from vicinal.experiments._neighbors import neighbor_distances
 from vicinal.experiments._noise import add_noise
-from vicinal.experiments._prepare import make_preparation
 
-SCALES = ("columns", "matrix", "standard", "none")
+SCALES = ("minmax", "matrix", "standard", "none")
 
 
-def protocol_for(X, *, scale="columns", **changes):
+def protocol_for(X, *, scale="minmax", **changes):
     setting = Setting(n_rows=X.shape[0], n_features=X.shape[1], n_groups=20, n_components=15)
     return replace(Protocol(setting, partial(scaler, scale), folds=3, tuning_rows=60), **changes)
 
@@ -226,7 +225,7 @@ def test_sample_has_every_class_at_its_share():
 class TestScaler:
     def test_columns(self, rng):
         X = rng.normal(size=(30, 4))
-        scaled = scaler("columns", X).fit_transform(X)
+        scaled = scaler("minmax", X).fit_transform(X)
         np.testing.assert_allclose([scaled.min(axis=0), scaled.max(axis=0)], [[0] * 4, [1] * 4], atol=1e-12)
 
     @pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix])

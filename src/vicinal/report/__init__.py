@@ -19,6 +19,7 @@ from .._page import (
 )
 from .._words import human_seconds
 from ._render import render, write_report
+from ._score_curve import check_plot_file, write_score_curve
 
 __all__ = [
     "Cell",
@@ -36,7 +37,9 @@ __all__ = [
     "Table",
     "Voronoi",
     "VoronoiPanel",
+    "check_plot_file",
     "human_seconds",
     "render",
     "write_report",
+    "write_score_curve",
 ]

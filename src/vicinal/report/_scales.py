@@ -1,4 +1,4 @@
-"""Axes: where a value lies, which ticks to show, and how to write a figure down."""
+"""Axes: where a value lies, which ticks to show, and whether a value can be drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from .._words import human_seconds
+from .._words import human_seconds, short_number
 
 SECONDS = (
     *(base * 10.0**power for power in range(-6, 1) for base in (1, 2, 5)),
@@ -21,25 +21,6 @@ ROUND_SECONDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 600.0, 3600
 def is_figure(value: Any, *, log: bool = False) -> TypeGuard[float]:
     """Whether a value can be drawn: neither missing nor beyond all measure, and positive on a log axis."""
     return value is not None and abs(value) < 1e100 and (not log or value > 1e-100)
-
-
-def figure(value: float) -> str:
-    """A value with about four digits that matter.
-
-    >>> figure(0.98765), figure(1234567), figure(20000.0), figure(12.5), figure(0.0)
-    ('0.9877', '1.23M', '20,000', '12.5', '0')
-    """
-    size = abs(value)
-    if size >= 1e15:
-        return f"{value:.3g}"
-    for bound, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if size >= bound:
-            return f"{value / bound:.3g}{unit}"
-    if size >= 1000:
-        return f"{value:,.0f}"
-    if size and size < 1e-4:
-        return f"{value:.2g}"
-    return f"{value:.4f}".rstrip("0").rstrip(".") if size < 1 else f"{value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +50,7 @@ class Scale:
             digits = max(0, -math.floor(math.log10(step) + 1e-9))
             if not seconds and (step < 1 and digits <= 8):
                 return [(value, f"{value + 0.0:.{digits}f}") for value in values]
-        return [(value, human_seconds(value) if seconds else figure(value)) for value in values]
+        return [(value, human_seconds(value) if seconds else short_number(value)) for value in values]
 
     def _log_ticks(self, most: int, seconds: bool) -> list[float]:
         choices: Iterable[Sequence[float]]

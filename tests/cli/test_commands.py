@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from shell import refused, vicinal
+from shell import in_a_process, refused, vicinal
 from sklearn.datasets import dump_svmlight_file, load_iris, load_svmlight_file
 
 from vicinal import RandLocal, __version__
@@ -49,7 +49,7 @@ def test_version_and_help():
 def test_compare_prints_a_table_and_writes_a_report(csv, tmp_path):
     report = tmp_path / "report.html"
     few = ("--groups", 40, "--components", 20, "--splits", 2)
-    run = vicinal("compare", csv, "--target", "species", *few, "--report", report, env={**os.environ, "COLUMNS": "120"})
+    run = vicinal("compare", csv, "--target", "species", *few, "--report", report, env={"COLUMNS": "120"})
     labels = ("raw features", "RBF kernel SVM", "RBFSampler", "Nystroem", "polynomial sketch", "random trees")
     for method in (*labels, "gradient boosting", "RandLocal"):
         row = next(line for line in run.stdout.splitlines() if method in line)
@@ -86,7 +86,7 @@ def test_reproduce_lists_and_suggests():
 
 
 def test_data_sets_are_listed_and_looked_for(tmp_path):
-    environment = {**os.environ, "VICINAL_DATA": "", "VICINAL_CACHE": str(tmp_path)}
+    environment = {"VICINAL_DATA": "", "VICINAL_CACHE": str(tmp_path)}
     listed = vicinal("data", "list", env=environment).stdout
     assert "mnist" in listed
     assert "can be fetched" in " ".join(listed.split())
@@ -334,7 +334,17 @@ class TestBadInput:
             resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
         message = refused(
-            "transform", csv, "--target", "species", "-o", out, "--groups", 300, "--force", preexec_fn=small_disk
+            "transform",
+            csv,
+            "--target",
+            "species",
+            "-o",
+            out,
+            "--groups",
+            300,
+            "--force",
+            run=in_a_process,
+            preexec_fn=small_disk,
         )
         assert "o.npz was not written" in message
         assert out.read_text() == "precious"

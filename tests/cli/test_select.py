@@ -1,20 +1,23 @@
 """The command `vicinal select`: the chosen columns of real files, and one clear sentence for what cannot be done."""
 
 import re
-import sys
 import xml.etree.ElementTree as ET
+from functools import partial
+from typing import get_args
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+import shell
 from shell import vicinal
 from sklearn.datasets import dump_svmlight_file
 
-from vicinal import cli
 from vicinal._files import read_table
-from vicinal._select_command import METHODS
-from vicinal._terminal import BRAILLE, CHART_HEIGHT, score_chart
+from vicinal._preparation import SCALES
+from vicinal.cli._ranking import METHODS
+from vicinal.cli._score_tables import BRAILLE, CHART_HEIGHT, score_chart
+from vicinal.cli.select import Method, Scale
 
 N_ROWS, PLANTED = 120, ["height", "width [cm]", "depth"]
 QUICK = ("-m", "maximum-variance")
@@ -54,26 +57,19 @@ def counts(tmp_path):
 
 
 @pytest.fixture
-def select(monkeypatch, capsys):
-    """Runs the command in this process; returns what it prints to standard output and to standard error."""
+def select():
+    """Runs the command; returns what it prints to standard output and, on one line, to standard error."""
 
-    def run(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["vicinal", "select", *map(str, arguments)])
-        try:
-            cli.main()
-            ended = 0
-        except SystemExit as error:
-            ended = error.code or 0
-        shown = capsys.readouterr()
-        assert ended == code, shown
-        return shown.out, " ".join(shown.err.split())
+    def run(*arguments):
+        ended = vicinal("select", *arguments)
+        return ended.stdout, " ".join(ended.stderr.split())
 
     return run
 
 
 @pytest.fixture
-def refused(select):
-    return lambda *arguments: select(*arguments, code=1)[1]
+def refused():
+    return partial(shell.refused, "select")
 
 
 def ranked_names(out):
@@ -87,6 +83,11 @@ def test_the_planted_columns_are_written_with_the_target_last(csv, frame, tmp_pa
     assert re.search(r"120 rows; 3 of 13 columns kept, ranked in \d+\.\d s: .*chosen.csv\n$", run.stdout)
     assert run.stderr.strip() == "planted.csv: 120 rows; 13 columns, standardised; laplacian-score."
     assert all(len(line) <= 80 for line in run.stdout.splitlines()[:-1])
+
+
+def test_the_help_names_all_methods_and_scales():
+    assert get_args(Method) == tuple(METHODS)
+    assert get_args(Scale) == ("auto", *SCALES)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -187,7 +188,7 @@ def test_values_and_types_stay_as_they_are(select, frame, tmp_path):
     )
     odd.write_parquet(tmp_path / "odd.parquet")
     _, told = select(tmp_path / "odd.parquet", *QUICK, "--target", "group", "-k", "all", "-o", tmp_path / "o.parquet")
-    assert "16 columns, scaled to [0, 1], missing values taken for medians" in told
+    assert "16 columns, scaled to [0, 1], missing values filled with medians" in told
     chosen = pl.read_parquet(tmp_path / "o.parquet")
     assert chosen.equals(odd.select(pl.exclude("group"), "group"))
     assert chosen.schema == odd.select(pl.exclude("group"), "group").schema
@@ -214,11 +215,11 @@ def test_how_many_to_keep(select, refused, csv):
 
 def test_options_of_other_methods_are_refused(refused, csv):
     chosen = csv, "--target", "group", "-k", 3
-    assert "The method maximum-variance has no --clusters; it takes no option of its kind." in refused(
+    assert "The method maximum-variance has no --clusters; it takes none of these options." in refused(
         *chosen, *QUICK, "--clusters", 3
     )
     told = refused(*chosen, "--clusters", 3)
-    assert "The method snfs has no --clusters; of its kind it takes --neighbors, --perplexity, --penalty" in told
+    assert "The method snfs has no --clusters; of these options it takes --neighbors, --perplexity, --penalty" in told
     assert "The method mcfs has no --perplexity" in refused(*chosen, "-m", "mcfs", "--perplexity", 3)
     assert "--jobs must be" in refused(*chosen, "--jobs", 0)
     assert "--top must be" in refused(*chosen, "--top", -1)
