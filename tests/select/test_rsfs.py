@@ -95,11 +95,11 @@ def test_ends_at_a_stationary_point(rng):
     F, kept = start_labels(X, 5, 0), np.ones(25, dtype=bool)
     objective = RSFSObjective(X, kernel_regression_laplacian(X, 5), 5, **WEIGHTS)
     learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=500, tol=0.0)
-    value, by_labels, by_coefficients = objective(learned.labels, learned.coefficients)
+    value, by_labels, by_coefficients = objective(*learned.solution)
     assert np.abs(by_coefficients).max() < 1e-5
     assert by_labels.min() > -1e-5
-    assert np.abs(by_labels * learned.labels).max() < 1e-5
-    assert value == learned.history[-1]
+    assert np.abs(by_labels * learned.solution[0]).max() < 1e-5
+    assert value == learned.objective[-1]
 
 
 @pytest.mark.parametrize("copies", [False, True])

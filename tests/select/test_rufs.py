@@ -117,7 +117,7 @@ def test_history_is_the_objective_and_never_rises(rng):
     laplacian = local_learning_laplacian(X, 4, ridge=0.5)
     objective = RUFSObjective(X, laplacian, start, alpha=1.0, beta=0.5, nu=1.0, orthogonality=30.0)
     learned = learn(objective, start, start_coefficients(X, start, kept), kept, max_iter=200, tol=1e-5)
-    np.testing.assert_allclose(learned.history, selector.objective_)
+    np.testing.assert_allclose(learned.objective, selector.objective_)
     centers = objective.C / np.sqrt(5 / 120)
     expected = slow_value(X, F, selector.coef_, centers, 4, 1.0, 0.5, 1.0, 30.0, ridge=0.5)
     np.testing.assert_allclose(selector.objective_[-1], expected, rtol=1e-8)

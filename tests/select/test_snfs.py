@@ -255,7 +255,9 @@ def test_a_penalty_that_keeps_nothing_warns_and_keeps_the_best(rng):
 
 
 def test_too_few_iterations_warn(rng):
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations .* Raise max_iter or tol"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"SNFS did not converge in 2 iterations: its objective of .*; raise max_iter or tol"
+    ):
         SNFS(max_iter=2, penalty=0.01).fit(text_like(rng))
 
 

@@ -107,8 +107,8 @@ def test_both_forms_agree(rng, shape):
     X = planted(rng, *shape, 5)
     B = neighborhood_scatter(X, 5, 1.0)
     found = [_minimise(X, B, 4, 1.0, 50, 1e-5, form) for form in ("rows", "columns")]
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-7)
-    np.testing.assert_allclose(*(np.linalg.norm(W, axis=1) for W, _, _ in found), rtol=1e-3, atol=1e-9)
+    np.testing.assert_allclose(found[0].objective, found[1].objective, rtol=1e-7)
+    np.testing.assert_allclose(*(np.linalg.norm(one.solution, axis=1) for one in found), rtol=1e-3, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 20), (25, 60)])

@@ -15,6 +15,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._messages import warn_not_converged
+from .._optim import Solved
 from .._validation import Matrix, all_or_nothing, check_selected_count
 
 
@@ -32,12 +34,29 @@ class Ranked:
     n_iter : int
     n_auto : int or None
         How many columns the method's own rule keeps; None for methods without a rule.
+    converged : bool
+        Where False, `fit` warns, with the next three.
+    steps : str
+        What iterations are called.
+    detail : str
+        What is known about the solution.
+    cure : str
+        What to do.
     """
 
     scores: NDArray[np.float64]
     objective: list[float] | None = None
     n_iter: int = 1
     n_auto: int | None = None
+    converged: bool = True
+    steps: str = "iterations"
+    detail: str = ""
+    cure: str = "raise max_iter or tol"
+
+    @classmethod
+    def by(cls, found: Solved, scores: NDArray[np.float64], **more: Any) -> Self:
+        """Scores that a solver's answer gave; `more` are further attributes."""
+        return cls(scores, found.objective, found.n_iter, converged=found.converged, **more)
 
 
 class FeatureSelector(SelectorMixin, BaseEstimator):
@@ -79,6 +98,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
         if not np.isfinite(self.scores_).all():
             raise ValueError(self._unreadable(rows))
+        if not ranked.converged:
+            warn_not_converged(self, ranked.n_iter, steps=ranked.steps, detail=ranked.detail, cure=ranked.cure)
         self.ranking_ = np.empty(len(self.scores_), dtype=np.intp)
         self.ranking_[np.argsort(-self.scores_, kind="stable")] = np.arange(1, len(self.scores_) + 1)
         self.n_iter_ = ranked.n_iter

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Tags
 
-from .._optim._nonnegative import multiplicative_step
+from .._optim import multiplicative_step
 from .._validation import Matrix, check_non_negative, check_positive
 from ._label_learning import Array, LabelLearner, LabelObjective, smooth_lengths
 from ._local_regression import local_learning_laplacian

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._calls import current_callback, n_threads
-from .._optim._box import BoxMinimum, minimize_in_box
-from .._optim._penalty import find_penalty
+from .._messages import warn
+from .._optim import BoxMinimum, find_penalty, minimize_in_box
 from .._validation import Matrix, check_choice, check_count, check_positive, check_selected_count, check_share
 from ._base import FeatureSelector, Ranked
 from ._stochastic_neighbors import NeighborLoss, StochasticNeighbors
@@ -144,36 +142,28 @@ class SNFS(FeatureSelector):
         else:
 
             def solve(penalty: float, before: BoxMinimum) -> tuple[int, BoxMinimum]:
-                result = self._minimize(loss, penalty, before.x)
-                return self._kept(result.x), result
+                result = self._minimize(loss, penalty, before.solution)
+                return self._kept(result.solution), result
 
-            nothing = BoxMinimum(start, start, [], np.inf, 0, 0, True)
+            nothing = BoxMinimum(start, [], 0, True, start, np.inf, 0)
             searched = find_penalty(solve, wanted, nothing, penalty=1e-3 * n)
-            found, loss.penalty = searched.state, searched.penalty
-        if found.objective[-1] < -1e-9 * n:
-            warnings.warn(
-                f"SNFS' objective is {found.objective[-1]:.3g} by rounding, though it cannot be negative; bring the "
-                "columns nearer to 0, or to a common scale.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not found.converged:
-            warnings.warn(
-                f"SNFS stopped after {found.n_iter} iterations with an objective of {found.objective[-1]:.6g}, up to "
-                f"{found.gap:.2g} above its minimum. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        kept = self._kept(found.x)
+            found, loss.penalty = searched.solution, searched.penalty
+        kept = self._kept(found.solution)
         if kept == 0 and self.n_features_to_select == "auto":
-            warnings.warn(
+            warn(
                 f"penalty={self.penalty} leaves no column with a weight above {self.threshold}; of the others the best "
-                "is kept. Lower the penalty.",
-                UserWarning,
-                stacklevel=4,
+                "is kept. Lower the penalty."
             )
-        self.weights_, self.gap_, self.penalty_ = found.x, found.gap, loss.penalty / n
-        return Ranked(_scores(found, loss.penalty), found.objective, found.n_iter, max(1, kept))
+        self.weights_, self.gap_, self.penalty_ = found.solution, found.gap, loss.penalty / n
+        lowest = found.objective[-1]
+        settings = {"detail": f"its objective of {lowest:.6g} is up to {found.gap:.2g} above the minimum"}
+        if lowest < -1e-9 * n:
+            found.converged = False
+            settings = {
+                "detail": f"its objective is {lowest:.3g} by rounding, though it cannot be negative",
+                "cure": "bring the columns nearer to 0, or to a common scale",
+            }
+        return Ranked.by(found, _scores(found, loss.penalty), n_auto=max(1, kept), **settings)
 
     def _minimize(self, loss: NeighborLoss, penalty: float, start: NDArray[np.float64]) -> BoxMinimum:
         loss.penalty = penalty
@@ -217,5 +207,5 @@ class SNFS(FeatureSelector):
 def _scores(found: BoxMinimum, penalty: float) -> NDArray[np.float64]:
     """Weights; beyond the bounds by the gradient over the penalty, of which more than 1 is as bad as no column."""
     beyond = np.minimum(found.gradient / penalty, 1.0)
-    scores = np.where(found.x >= 1, 1 - np.minimum(beyond, 0), found.x)
-    return np.where(found.x <= 0, -np.maximum(beyond, 0), scores)
+    scores = np.where(found.solution >= 1, 1 - np.minimum(beyond, 0), found.solution)
+    return np.where(found.solution <= 0, -np.maximum(beyond, 0), scores)

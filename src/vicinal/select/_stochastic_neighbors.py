@@ -13,7 +13,6 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from .. import _native
-from .._calls import sparse_rows
 from .._validation import Matrix
 
 Vector = NDArray[np.float64]
@@ -60,7 +59,7 @@ class StochasticNeighbors:
         if self.euclidean:
             self.squares = self.X.multiply(self.X).tocsr() if self.sparse else self.X * self.X
         if self.sparse:
-            self.rows = sparse_rows(self.X)
+            self.rows = _native.sparse_rows(self.X)
         self.candidates, self.n_sampled, self.share = None, 0, 1.0
         if n_neighbors is not None and 2 * n_neighbors < self.n_rows - 1:
             assert random_state is not None
