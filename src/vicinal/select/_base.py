@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,7 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._messages import warn_not_converged
 from .._optim import Solved
-from .._validation import Matrix, all_or_nothing, check_selected_count
+from .._validation import Matrix, all_or_nothing, check_adjacency, check_selected_count
+
+# What a method may look at besides X: how each is checked against the number of rows, and what `_rank` gets of it.
+INPUTS: dict[str, Callable[[Any, int], Any]] = {"adjacency": check_adjacency}
 
 
 @dataclass
@@ -62,16 +66,20 @@ class Ranked:
 class FeatureSelector(SelectorMixin, BaseEstimator):
     """Base of the selectors: they rank all columns, and any number of them can be kept.
 
-    A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`.
+    A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`. One that
+    looks at more than X has a `fit` that names what it takes, like that of `NetworkSelector`: what is known by name in
+    `INPUTS` has then been checked when `_rank` gets it.
     """
 
     n_features_to_select: int | float | str
 
     @abstractmethod
-    def _rank(self, X: Matrix) -> Ranked:
-        """Scores of the columns of X, a float array or CSR matrix that has been checked; may set attributes."""
+    def _rank(self, X: Matrix, *args: Any, **inputs: Any) -> Ranked:
+        """Scores of the columns of X, a float array or CSR matrix that has been checked; may set attributes.
 
-    @all_or_nothing
+        Methods without further inputs have X alone, others each of theirs as an argument, None where it is not given.
+        """
+
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Ranks the columns of X.
 
@@ -85,14 +93,20 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit(X)
+
+    @all_or_nothing
+    def _fit(self, X: ArrayLike, **inputs: Any) -> Self:
         rows: Matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_min_features=1
         )
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
+        for name, given in inputs.items():
+            inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:
-            ranked = self._rank(rows)
+            ranked = self._rank(rows, **inputs)
         except np.linalg.LinAlgError as error:
             raise ValueError(self._unreadable(rows)) from error
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
@@ -152,3 +166,26 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class NetworkSelector(FeatureSelector):
+    """Base of the selectors that look at a network between the rows: they implement ``_rank(X, adjacency)``."""
+
+    def fit(self, X: ArrayLike, y: Any = None, *, adjacency: Any = None) -> Self:
+        """Ranks the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Labels are never read.
+        adjacency : array-like, sparse matrix or network of shape (n_samples, n_samples)
+            The weight of the edge from each row of X to each other one, 0 where there is none. A network is any object
+            with `shape`, `tocsr()` and a `[rows]` that gives the network between these rows: it can be sliced by
+            cross-validation, which a matrix cannot.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, adjacency=adjacency)
