@@ -31,6 +31,12 @@ def test_the_nearest_counts_where_the_number_jumps():
     assert find_penalty(five_or_none, 4, None, penalty=1.0, max_tries=200).n_iter < 60
 
 
+def test_it_does_not_go_below_the_lowest():
+    found = find_penalty(lambda penalty, state: (3, [*state, penalty]), 9, [], penalty=1.0, lowest=0.1)
+    assert found.solution == [1.0]  # the first of equally near ones
+    assert (found.kept, found.n_iter, found.converged) == (3, 3, False)
+
+
 def test_it_gives_up_after_as_many_tries():
     found = find_penalty(lambda penalty, state: (3, state), 9, None, penalty=1.0, max_tries=6)
     assert (found.kept, found.n_iter, found.converged) == (3, 6, False)

@@ -32,6 +32,7 @@ def find_penalty(
     *,
     penalty: float,
     factor: float = 4.0,
+    lowest: float = 0.0,
     max_tries: int = 30,
 ) -> FoundPenalty[State]:
     """Bisects the logarithm of the penalty until `wanted` features are kept, or no penalty between two comes nearer.
@@ -48,6 +49,8 @@ def find_penalty(
         Where to begin.
     factor : float
         By which the penalty grows or shrinks until the wanted number lies between two.
+    lowest : float
+        No penalty below it is tried: if it keeps too few, the search has not converged.
     max_tries : int
         Then the nearest that was found counts, and the search has not converged.
     """
@@ -68,7 +71,9 @@ def find_penalty(
         if fewer is None:
             penalty *= factor
         elif more is None:
-            penalty /= factor
+            if penalty <= lowest:
+                break
+            penalty = max(penalty / factor, lowest)
         else:
             penalty = float(np.sqrt(fewer * more))
     assert best is not None

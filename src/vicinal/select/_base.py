@@ -38,6 +38,8 @@ class Ranked:
     n_iter : int
     n_auto : int or None
         How many columns the method's own rule keeps; None for methods without a rule.
+    n_most : int or None
+        `fit` keeps no more columns than these, whatever is asked for; None for no limit.
     converged : bool
         Where False, `fit` warns, with the next three.
     steps : str
@@ -52,6 +54,7 @@ class Ranked:
     objective: list[float] | None = None
     n_iter: int = 1
     n_auto: int | None = None
+    n_most: int | None = None
     converged: bool = True
     steps: str = "iterations"
     detail: str = ""
@@ -121,7 +124,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             assert ranked.n_auto is not None
             self.n_auto_ = ranked.n_auto
         self._history = None if ranked.objective is None else np.asarray(ranked.objective, dtype=np.float64)
-        self._cut()
+        self._cut(ranked.n_most)
         return self
 
     def with_n_features(self, n_features_to_select: int | float | str) -> Self:
@@ -153,9 +156,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
     # Whether the method knows how many features to keep: n_features_to_select="auto".
     _has_rule = False
 
-    def _cut(self) -> None:
+    def _cut(self, most: int | None = None) -> None:
         wanted = check_selected_count(self.n_features_to_select, len(self.scores_), has_rule=self._has_rule)
-        self.support_ = self.ranking_ <= (self.n_auto_ if wanted is None else wanted)
+        n_kept = self.n_auto_ if wanted is None else wanted
+        self.support_ = self.ranking_ <= (n_kept if most is None else min(n_kept, most))
         self.objective_ = self.scores_[self.support_].sum(keepdims=True) if self._history is None else self._history
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

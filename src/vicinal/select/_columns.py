@@ -28,6 +28,25 @@ def varying(X: Matrix) -> NDArray[np.bool_]:
     return lowest < highest
 
 
+def unit_rows(X: Matrix) -> Matrix:
+    """Rows of length 1, however large or small their values are; rows of zeros stay so."""
+    largest = abs(X).max(axis=1)
+    largest = np.asarray(largest.todense() if sp.issparse(largest) else largest).ravel()
+    scaled = _times_rows(X, 1 / power_of_two_below(largest))  # else squares could be 0 or infinite
+    squares = np.asarray((scaled.multiply(scaled) if sp.issparse(X) else scaled * scaled).sum(axis=1)).ravel()
+    return _times_rows(scaled, 1 / np.sqrt(np.where(squares > 0, squares, 1.0)))
+
+
+def power_of_two_below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each value, by which it can be divided without rounding; 1 for 0. At least 2^-1022, whose inverse exists."""
+    exponents = np.frexp(values)[1] - 1
+    return np.where(values > 0, np.ldexp(1.0, np.clip(exponents, -1022, 1022)), 1.0)
+
+
+def _times_rows(X: Matrix, factors: NDArray[np.float64]) -> Matrix:
+    return sp.csr_array(sp.diags_array(factors) @ X) if sp.issparse(X) else X * factors[:, None]
+
+
 def check_cluster_count(n_clusters: int, n_samples: int) -> int:
     if check_count("n_clusters", n_clusters) > n_samples:
         raise ValueError(
