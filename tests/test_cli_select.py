@@ -13,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from vicinal import cli
 from vicinal._files import read_table
-from vicinal._select_command import METHODS
 from vicinal._terminal import BRAILLE, CHART_HEIGHT, score_chart
+from vicinal.select import SELECTORS
 
 N_ROWS, PLANTED = 120, ["height", "width [cm]", "depth"]
 QUICK = ("-m", "maximum-variance")
@@ -89,7 +89,7 @@ def test_the_planted_columns_are_written_with_the_target_last(csv, frame, tmp_pa
     assert all(len(line) <= 80 for line in run.stdout.splitlines()[:-1])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SELECTORS)
 def test_every_method(select, csv, frame, tmp_path, method):
     out, _ = select(csv, "--target", "group", "-m", method, "-k", 4, "-o", tmp_path / "chosen.parquet")
     chosen = pl.read_parquet(tmp_path / "chosen.parquet")

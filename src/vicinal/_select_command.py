@@ -6,7 +6,7 @@ import inspect
 import time
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -24,22 +24,13 @@ from ._validation import Matrix, check_count
 from ._writing import check_free
 from .experiments import check_table
 from .report._score_curve import check_plot_file, write_score_curve
-from .select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
-from .select._base import FeatureSelector
+from .select import SELECTORS, FeatureSelector
 
-Method = Literal["maximum-variance", "laplacian-score", "spec", "mcfs", "udfs", "ndfs", "rufs", "rsfs", "snfs"]
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = Literal[tuple(SELECTORS)]
 Scale = Literal["auto", "none", "standard", "minmax", "tfidf"]
-METHODS: dict[str, type[FeatureSelector]] = {
-    "maximum-variance": MaximumVariance,
-    "laplacian-score": LaplacianScore,
-    "spec": SPEC,
-    "mcfs": MCFS,
-    "udfs": UDFS,
-    "ndfs": NDFS,
-    "rufs": RUFS,
-    "rsfs": RSFS,
-    "snfs": SNFS,
-}
 # The parameters that options stand for.
 PARAMETERS = {
     "--clusters": "n_clusters",
@@ -49,8 +40,6 @@ PARAMETERS = {
     "--seed": "random_state",
     "--jobs": "n_jobs",
 }
-# Standardised columns all vary alike, and some are negative, which RUFS does not take.
-SCALED_TO_A_RANGE = ("maximum-variance", "rufs")
 SCALED = {
     "none": "as they are",
     "standard": "standardised",
@@ -137,7 +126,7 @@ def select_columns(
         "--jobs": jobs,
     }
     selector = make_selector(method, {option: value for option, value in given.items() if value is not None})
-    wanted = parse_features(features, method, selector)
+    wanted = parse_features(features, method)
     if penalty == wanted == "auto":
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
     if output is not None:
@@ -186,7 +175,7 @@ def select_columns(
 
 def make_selector(method: str, options: dict[str, Any]) -> FeatureSelector:
     """The method with the options that were given; one that it does not have is refused."""
-    kind = METHODS[method]
+    kind = SELECTORS[method].kind
     known = inspect.signature(kind).parameters
     for option in options:
         if PARAMETERS[option] not in known:
@@ -199,9 +188,9 @@ def make_selector(method: str, options: dict[str, Any]) -> FeatureSelector:
     return kind(**settings)
 
 
-def parse_features(text: str, method: str, selector: FeatureSelector) -> int | float | str:
+def parse_features(text: str, method: str) -> int | float | str:
     """What -k says: a number of columns, a share of them, "auto" or "all"."""
-    if text == "auto" and not selector._has_rule:
+    if text == "auto" and not SELECTORS[method].has_rule:
         raise ValueError(
             f"The method {method} has no rule for how many columns to keep; say it with -k: a number, a share such as "
             "0.1, or all."
@@ -272,7 +261,7 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
 
 def _usual_scale(X: Matrix, method: str) -> str:
     if not sp.issparse(X):
-        return "minmax" if method in SCALED_TO_A_RANGE else "standard"
+        return SELECTORS[method].scale
     values = _values(X)
     return "tfidf" if values.min(initial=0) >= 0 and (values == np.floor(values)).all() else "none"
 

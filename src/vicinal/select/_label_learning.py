@@ -139,7 +139,7 @@ class LabelLearner(FeatureSelector):
 
     n_clusters: int
     n_neighbors: int
-    beta: float
+    sparsity: float
     max_iter: int
     tol: float
     random_state: Any
@@ -168,7 +168,7 @@ class LabelLearner(FeatureSelector):
         lengths = row_lengths(self.coef_)
         if kept.any() and lengths.max() <= _COUNTS * objective.label_size * objective.coefficient_smoothing:
             warn(
-                f"With beta={self.beta} no column keeps a coefficient; columns are ranked by how near they come to "
-                "one: lower beta."
+                f"With sparsity={self.sparsity} no column keeps a coefficient; columns are ranked by how near they "
+                "come to one: lower sparsity."
             )
         return Ranked.by(learned, lengths, steps="rounds")

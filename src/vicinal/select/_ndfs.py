@@ -48,10 +48,10 @@ class NDFS(FeatureSelector):
         The number of pseudo classes, the columns of F.
     n_neighbors : int, default=5
         How many of its nearest rows each row is joined to; what exceeds the other rows is cut.
-    alpha : float, default=1.0
-        How much the labels listen to the columns rather than to the graph.
-    beta : float, default=1.0
-        How much it costs to use many columns.
+    regression_weight : float, default=1.0
+        How much the labels listen to the columns rather than to the graph; alpha above and in the paper.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; beta above and in the paper.
     orthogonality : float, default=100.0
         What ``||F' F - I||^2 / 2`` costs; the constraint is kept to about ``(2 + alpha) / orthogonality``. It has to be
         well above ``2 + alpha``, or labels shrink to 0. With very large ones (1e8 is often seen) the labels cannot
@@ -111,8 +111,8 @@ class NDFS(FeatureSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
+        regression_weight: float = 1.0,
+        sparsity: float = 1.0,
         orthogonality: float = 100.0,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -121,8 +121,8 @@ class NDFS(FeatureSelector):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.beta = beta
+        self.regression_weight = regression_weight
+        self.sparsity = sparsity
         self.orthogonality = orthogonality
         self.max_iter = max_iter
         self.tol = tol
@@ -131,8 +131,8 @@ class NDFS(FeatureSelector):
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
         check_count("n_neighbors", self.n_neighbors)
-        alpha = check_positive("alpha", self.alpha)
-        beta = check_positive("beta", self.beta)
+        alpha = check_positive("regression_weight", self.regression_weight)
+        beta = check_positive("sparsity", self.sparsity)
         orthogonality = check_positive("orthogonality", self.orthogonality)
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
@@ -145,8 +145,8 @@ class NDFS(FeatureSelector):
         F, W = found.solution
         if len(kept) and not problem.keeps_some(F):
             warn(
-                f"beta={self.beta} keeps no column: with these labels the best coefficients are all 0, and the ranking "
-                "tells which columns come nearest to being used; lower beta, or scale X up."
+                f"sparsity={self.sparsity} keeps no column: with these labels the best coefficients are all 0, and the "
+                "ranking tells which columns come nearest to being used; lower sparsity, or scale X up."
             )
         self.coef_ = np.zeros((X.shape[1], n_clusters))
         self.coef_[kept] = W

@@ -31,10 +31,10 @@ class UDFS(FeatureSelector):
     by the length of its row of W.
 
     Nothing in this asks a column to vary: of two columns the one in the smaller unit scatters less. **Bring columns to
-    a common scale first.** Each ``||w_i||`` is at most 1 and their squares sum to `n_clusters`, so that a `gamma` that
-    outweighs M leaves little more than `n_clusters` columns; the others, whose coefficients are tiny, are then ranked
-    by how steeply the scatter would fall if they joined in. Pairs of nearly equal columns are liked: their difference
-    scatters very little.
+    a common scale first.** Each ``||w_i||`` is at most 1 and their squares sum to `n_clusters`, so that a
+    `sparsity` that outweighs M leaves little more than `n_clusters` columns; the others, whose coefficients are tiny,
+    are then ranked by how steeply the scatter would fall if they joined in. Pairs of nearly equal columns are liked:
+    their difference scatters very little.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class UDFS(FeatureSelector):
         not constant is cut; with as many, all of these score 1.
     n_neighbors : int, default=5
         How many of its nearest rows belong to each row's neighbourhood; what exceeds the other rows is cut.
-    gamma : float, default=1.0
-        How much it costs to use many columns.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; gamma above and in the paper.
     ridge : float, default=1.0
         What is added to the squares in each neighbourhood before they are inverted (lambda in the paper): with a large
         one all neighbourhoods count alike, with a small one tight ones count more.
@@ -101,7 +101,7 @@ class UDFS(FeatureSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        gamma: float = 1.0,
+        sparsity: float = 1.0,
         ridge: float = 1.0,
         max_iter: int = 300,
         tol: float = 1e-5,
@@ -109,7 +109,7 @@ class UDFS(FeatureSelector):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.gamma = gamma
+        self.sparsity = sparsity
         self.ridge = ridge
         self.max_iter = max_iter
         self.tol = tol
@@ -117,7 +117,7 @@ class UDFS(FeatureSelector):
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
         check_count("n_neighbors", self.n_neighbors)
-        gamma = check_positive("gamma", self.gamma)
+        gamma = check_positive("sparsity", self.sparsity)
         ridge = check_positive("ridge", self.ridge)
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
