@@ -8,7 +8,7 @@ from .._optim import Solved, as_columns, least_angle_lasso
 from .._validation import Matrix, check_count
 from ..graphs import neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, varying, with_squares
 
 
 class MCFS(FeatureSelector):
@@ -99,14 +99,14 @@ class MCFS(FeatureSelector):
             raise ValueError(f"n_clusters={n_clusters}, but X has {n} samples; ask for fewer clusters than samples.")
         half = min(50, (n_features + 1) // 2)
         most = min(half if self.n_nonzero is None else check_count("n_nonzero", self.n_nonzero), n - 1, n_features)
-        X = as_doubles(X)
+        X, unit = with_squares(as_doubles(X))
         W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
         _, self.pseudo_labels_ = smooth_eigenvectors(W, n_clusters)
         targets = self.pseudo_labels_ - self.pseudo_labels_.mean(axis=0)
         columns = as_columns(X)
         candidates = varying(X)
         paths = [least_angle_lasso(columns, targets[:, k], candidates, most) for k in range(n_clusters)]
-        self.coef_ = np.column_stack([path.solution for path in paths])
+        self.coef_ = np.column_stack([path.solution for path in paths]) / unit
         nearness = np.max([path.nearness for path in paths], axis=0)
         largest = np.abs(self.coef_).max(axis=1)
         scores = np.where(largest > 0, largest, nearness - 1)
