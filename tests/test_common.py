@@ -74,6 +74,7 @@ from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianSc
         RSFS(n_clusters=2, tol=0.01),
         SNFS(),
         SNFS(affinity="euclidean"),
+        SNFS(affinity="cosine"),
         SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
     ]
 )

@@ -12,7 +12,6 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 
-from . import _native
 from ._validation import Matrix
 
 _callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback", default=None)
@@ -61,12 +60,3 @@ def as_native(X: Matrix) -> Any:
         X.sum_duplicates()
     parts = X.data, X.indices, X.indptr.astype(X.indices.dtype, copy=False)
     return *map(np.ascontiguousarray, parts), X.shape[1]
-
-
-def sparse_rows(X: Matrix) -> _native.SparseRows:
-    """A CSR matrix of doubles, without duplicates, for the compiled products of its rows."""
-    columns = X.tocsc()
-    wide = np.int64 if max(X.nnz, *X.shape) > np.iinfo(np.int32).max else np.int32
-    indices = (part.astype(wide, copy=False) for part in (X.indices, X.indptr, columns.indices, columns.indptr))
-    row_columns, row_starts, column_rows, column_starts = indices
-    return _native.SparseRows(X.data, row_columns, row_starts, columns.data, column_rows, column_starts)

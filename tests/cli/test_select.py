@@ -15,9 +15,9 @@ from sklearn.datasets import dump_svmlight_file
 
 from vicinal._files import read_table
 from vicinal._preparation import SCALES
-from vicinal.cli._ranking import METHODS
 from vicinal.cli._score_tables import BRAILLE, CHART_HEIGHT, score_chart
-from vicinal.cli.select import Method, Scale
+from vicinal.cli.select import Scale
+from vicinal.select import SELECTORS
 
 N_ROWS, PLANTED = 120, ["height", "width [cm]", "depth"]
 QUICK = ("-m", "maximum-variance")
@@ -85,12 +85,11 @@ def test_the_planted_columns_are_written_with_the_target_last(csv, frame, tmp_pa
     assert all(len(line) <= 80 for line in run.stdout.splitlines()[:-1])
 
 
-def test_the_help_names_all_methods_and_scales():
-    assert get_args(Method) == tuple(METHODS)
+def test_the_help_names_all_scales():
     assert get_args(Scale) == ("auto", *SCALES)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SELECTORS)
 def test_every_method(select, csv, frame, tmp_path, method):
     out, _ = select(csv, "--target", "group", "-m", method, "-k", 4, "-o", tmp_path / "chosen.parquet")
     chosen = pl.read_parquet(tmp_path / "chosen.parquet")

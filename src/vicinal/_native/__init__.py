@@ -22,6 +22,7 @@ from ._core import (
     softmax_of_products,
     sum_distances,
 )
+from ._sparse import sparse_rows
 
 __all__ = [
     "AnchorGroups",
@@ -40,5 +41,6 @@ __all__ = [
     "products_of_rows",
     "project",
     "softmax_of_products",
+    "sparse_rows",
     "sum_distances",
 ]

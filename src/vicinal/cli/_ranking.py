@@ -26,25 +26,13 @@ from .._preparation import (
 )
 from .._validation import Matrix
 from ..report import write_score_curve
-from ..select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
-from ..select._base import FeatureSelector
+from ..select import SELECTORS, FeatureSelector
 from ._score_tables import score_chart, score_table
 from ._terminal import Steps, note, show, warn, width
 
 if TYPE_CHECKING:
     from .select import Options
 
-METHODS: dict[str, type[FeatureSelector]] = {
-    "maximum-variance": MaximumVariance,
-    "laplacian-score": LaplacianScore,
-    "spec": SPEC,
-    "mcfs": MCFS,
-    "udfs": UDFS,
-    "ndfs": NDFS,
-    "rufs": RUFS,
-    "rsfs": RSFS,
-    "snfs": SNFS,
-}
 # The parameters that options stand for.
 PARAMETERS = {
     "--clusters": "n_clusters",
@@ -54,8 +42,6 @@ PARAMETERS = {
     "--seed": "random_state",
     "--jobs": "n_jobs",
 }
-# Standardised columns all vary alike, and some are negative, which RUFS does not take.
-SCALED_TO_A_RANGE = ("maximum-variance", "rufs")
 SNFS_ON_TABLES = (
     "snfs keeps the neighbours that all columns make together, and standardised noise has as large a part in them as "
     "any other column: for such tables laplacian-score is the safer method."
@@ -66,7 +52,8 @@ def requested_selector(options: Options) -> FeatureSelector:
     """The method with the options that were given; one that it does not have is refused."""
     given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
     given = {option: value for option, value in given.items() if value is not None}
-    known = inspect.signature(METHODS[options.method]).parameters
+    kind = SELECTORS[options.method].kind
+    known = inspect.signature(kind).parameters
     for option in given:
         if PARAMETERS[option] not in known:
             others = [name for name, parameter in PARAMETERS.items() if parameter in known]
@@ -75,12 +62,12 @@ def requested_selector(options: Options) -> FeatureSelector:
     settings = {PARAMETERS[option]: value for option, value in given.items()}
     if "random_state" in known:
         settings.setdefault("random_state", 0)
-    return METHODS[options.method](**settings)
+    return kind(**settings)
 
 
-def parse_features(text: str, method: str, selector: FeatureSelector) -> int | float | str:
+def parse_features(text: str, method: str) -> int | float | str:
     """What -k says: a number of columns, a share of them, "auto" or "all"."""
-    if text == "auto" and not selector._has_rule:
+    if text == "auto" and not SELECTORS[method].has_rule:
         raise ValueError(
             f"The method {method} has no rule for how many columns to keep; say it with -k: a number, a share such as "
             "0.1, or all."
@@ -133,8 +120,7 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
         words = ", missing values filled with medians"
     if scale == "auto":
         scale = usual_scale(X)
-        if scale == "standard" and method in SCALED_TO_A_RANGE:
-            scale = "minmax"
+        scale = SELECTORS[method].scale if scale == "standard" else scale
     if scale == "standard" and method == "maximum-variance":
         raise ValueError(
             "Standardised columns all vary alike, so maximum-variance cannot choose among them; take --scale minmax or "

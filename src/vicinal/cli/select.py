@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ..select import SELECTORS
 from ._arguments import Drop, Force, Jobs, OptionalOutput, check_jobs
 
-Method = Literal["maximum-variance", "laplacian-score", "spec", "mcfs", "udfs", "ndfs", "rufs", "rsfs", "snfs"]
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = Literal[tuple(SELECTORS)]
 Scale = Literal["auto", "none", "standard", "minmax", "matrix", "tfidf"]
 
 
@@ -88,7 +92,7 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
 
     _check(options)
     selector = requested_selector(options)
-    wanted = parse_features(options.features, options.method, selector)
+    wanted = parse_features(options.features, options.method)
     if options.penalty == wanted == "auto":
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
     table = read_table(file, target=options.target, drop=options.drop, whole_target=False)

@@ -16,8 +16,7 @@ from ..cluster import SpectralFeatures
 from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
-from ..select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
-from ..select._base import FeatureSelector
+from ..select import SELECTORS, SelectorEntry
 from ._method import Context, Grid, Method, Role
 
 # The RandLocal paper's own grids (section 4.3).
@@ -87,16 +86,16 @@ def _boosting(to: Context) -> Any:
     return HistGradientBoostingClassifier(random_state=to.seed)
 
 
-def _selector(name: str, label: str, kind: type[FeatureSelector], weights: Sequence[str] = ()) -> Method:
+def _selector(entry: SelectorEntry) -> Method:
     """A selector with as many pseudo classes as there are classes, where it has any; each weight has a grid."""
-    known = signature(kind).parameters
+    known = signature(entry.kind).parameters
 
     def make(to: Context) -> Any:
-        told = {"n_clusters": to.n_classes, "random_state": to.seed, "n_jobs": to.threads}
-        return kind(**{key: value for key, value in told.items() if key in known})
+        given = {"n_clusters": to.n_classes, "random_state": to.seed, "n_jobs": to.threads}
+        return entry.kind(**{key: value for key, value in given.items() if key in known})
 
-    grid: list[Grid] = [dict.fromkeys(weights, WEIGHTS)]
-    return Method(name, label, Role.SELECTOR, make, grid=lambda to: grid, has_rule=kind._has_rule)
+    grid: list[Grid] = [dict.fromkeys(entry.tuned, WEIGHTS)]
+    return Method(entry.name, entry.label, Role.SELECTOR, make, grid=lambda to: grid, has_rule=entry.has_rule)
 
 
 _LEARNING_RATES: list[Grid] = [{"learning_rate": [0.05, 0.1, 0.2]}]
@@ -267,15 +266,7 @@ METHODS: tuple[Method, ...] = (
         lambda to: SampledLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
         grid=_samples,
     ),
-    _selector("maximum-variance", "maximum variance", MaximumVariance),
-    _selector("laplacian-score", "Laplacian Score", LaplacianScore),
-    _selector("spec", "SPEC", SPEC),
-    _selector("mcfs", "MCFS", MCFS),
-    _selector("udfs", "UDFS", UDFS, ("gamma", "ridge")),
-    _selector("ndfs", "NDFS", NDFS, ("alpha", "beta")),
-    _selector("rufs", "RUFS", RUFS, ("alpha", "beta", "nu")),
-    _selector("rsfs", "RSFS", RSFS, ("alpha", "beta", "gamma")),
-    _selector("snfs", "SNFS", SNFS),
+    *(_selector(entry) for entry in SELECTORS.values()),
 )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._validation import Matrix
 from ..graphs import neighbor_graph
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, columns_with_squares, varying, with_squares
 
 _BLOCK = 2**23  # differences held at a time
 
@@ -68,7 +68,8 @@ class LaplacianScore(FeatureSelector):
 
     def _rank(self, X: Matrix) -> Ranked:
         X = as_doubles(X)
-        W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
+        W = neighbor_graph(with_squares(X)[0], self.n_neighbors, weights=self.weights)
+        X, _ = columns_with_squares(X)
         spread = degree_spread(X, W)
         varies = spread > 0
         scores = np.full(X.shape[1], -2.0)

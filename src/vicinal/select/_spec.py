@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._validation import Matrix, check_choice, check_count
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles
+from ._columns import as_doubles, columns_with_squares, with_squares
 from ._laplacian_score import degree_spread, edge_differences, weighted_sums
 
 CRITERIA = ("centered", "total", "leading")
@@ -104,7 +104,8 @@ class SPEC(FeatureSelector):
                 f"n_vectors={n_vectors}, but X has {X.shape[0]} samples; criterion='leading' needs fewer vectors than "
                 "samples."
             )
-        W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
+        W = neighbor_graph(with_squares(X)[0], self.n_neighbors, weights=self.weights)
+        X, _ = columns_with_squares(X)
         spread = degree_spread(X, W)
         varies = spread > 0
         scores = np.full(X.shape[1], 0.0 if self.criterion == "leading" else -(2.0**power))
