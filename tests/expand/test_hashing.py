@@ -507,3 +507,9 @@ def test_real_text():
     error = HashedProjection(1024, random_state=0).fit(X).embedding_error(X)
     assert np.sqrt(np.mean(error.rows**2)) < 1.1 * np.sqrt(2 / 1024)
     assert np.mean(np.abs(error.pairs) > error.bound(0.05)[1]) < 0.05
+
+
+def test_long_float32_rows_keep_their_digits_when_hashed():
+    row = np.random.default_rng(0).uniform(size=(1, 300_000)).astype(np.float32)
+    model = HashedProjection(4, n_blocks=2, random_state=0).fit(row)
+    np.testing.assert_allclose(model.transform(row), model.transform(row.astype(np.float64)), rtol=1e-6)

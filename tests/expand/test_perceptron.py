@@ -467,3 +467,11 @@ def test_bad_parameters_of_the_kernel_form_get_one_clear_sentence():
         KernelPerceptron("gausian").fit(X, y)
     with pytest.raises(ValueError, match=r"must be a matrix of shape \(256, 256\); .* returned the shape \(256,\)\."):
         KernelPerceptron(lambda A, B: np.ones(len(A))).fit(*digits(10))
+
+
+def test_weights_that_were_handed_out_stay():
+    X, y = few_digits(2)
+    model = OnlinePerceptron().fit(X, y)
+    weights, copied = model.coef_, model.coef_.copy()
+    model.partial_fit(-X, y)
+    np.testing.assert_array_equal(weights, copied)

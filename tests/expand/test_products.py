@@ -271,3 +271,18 @@ def test_bad_values_get_one_clear_sentence(model, container):
         X[1, 1:] = bad
         with pytest.raises(ValueError, match=message):
             model.transform(container(X))
+
+
+def test_products_of_a_few_among_very_many_columns():
+    n_columns = 2_000_000_000
+    rows = sp.csr_array(([1.0, 2.0], [3, n_columns - 1], [0, 2]), shape=(1, n_columns))
+    out = PolynomialMap(2).fit(rows).transform(rows)
+    assert out.nnz == 6
+    assert out.indices.max() == (n_columns + 2) * (n_columns + 1) // 2 - 1
+    assert (out.data**2).sum() == pytest.approx(36)
+
+
+def test_subsets_too_many_for_memory_are_refused_however_many_rows():
+    for n_rows in (1, 2, 4):
+        with pytest.raises(MemoryError):
+            SubsetProductMap(62).fit_transform(sp.csr_matrix(np.ones((n_rows, 62))))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils import gen_batches
 
-from .._validation import Matrix
+from .._validation import Matrix, refuse_other_than_numbers
 
 BLOCK_ENTRIES = 2**17  # of a block of the Gram matrix that is multiplied up column by column: 1 MB stays in the cache
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
@@ -20,6 +20,8 @@ LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fi
 def checked_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Matrix, Matrix]:
     """Rows of one number type; CSR with one entry per place. Y is X itself if it is None."""
     same = Y is None or Y is X
+    for given in (X,) if same else (X, Y):
+        refuse_other_than_numbers(given, "A kernel")
     rows, others = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
     rows = canonical(rows)
     return rows, rows if same else canonical(others)

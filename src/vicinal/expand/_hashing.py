@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
 from .._calls import as_native, kernel_dtype, n_threads
-from .._validation import Matrix, all_or_nothing, as_numbers, check_choice, check_count
+from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows
 from ._projection import RandomProjection
 
 ASSUMED_COLUMNS = 2**20  # where rows come by keys: how many there are is not known
@@ -168,7 +168,7 @@ class HashedProjection(RandomProjection):
         return self._settled()[0]
 
     def _checked(self, X: Any, *, reset: bool) -> Matrix:
-        return as_numbers(validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric"))
+        return checked_rows(self, X, reset=reset, dtype="numeric")
 
     def _settled(self) -> tuple[int, int, int]:
         """Numbers of components and blocks, and the seed: those of `fit` or, where it may be left out, as given."""

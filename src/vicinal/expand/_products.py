@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, gen_batches
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_count
+from .._validation import Matrix, all_or_nothing, check_count, checked_rows
 from ._monomials import (
     BLOCK_ENTRIES,
     as_csr,
@@ -80,7 +80,7 @@ class _ProductMap(TransformerMixin, BaseEstimator, metaclass=ABCMeta):
         return self.n_output_features_
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return checked_rows(self, X, reset=reset)
 
     @abstractmethod
     def _count(self, n_features: int) -> int:
