@@ -36,6 +36,7 @@ from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianSc
         RBFMap(gamma=0.5, n_components=3),
         PolynomialMap(),
         PolynomialMap(3),
+        PolynomialMap(3, interaction_only=True),
         SubsetProductMap(),
         HermiteMap(),
         HermiteMap(2, 0.5),
