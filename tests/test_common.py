@@ -46,6 +46,7 @@ from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianSc
         KernelPerceptron(),
         KernelPerceptron(Gaussian(0.5), n_passes=3, shuffle=True, average=True),
         KernelPerceptron(budget=20),
+        KernelPerceptron("precomputed"),
         RandomFourierFeatures(10),
         RandomFourierFeatures(10, kernel="laplacian", gamma="median"),
         RandomFourierFeatures(10, frequencies="hadamard"),
