@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
 from functools import wraps
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help
 
@@ -28,6 +33,80 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return guarded
+
+
+def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """Rows as an estimator takes them: scikit-learn's `validate_data`, and one sentence for columns without numbers.
+
+    By default CSR is accepted and numbers become float64, unless they are float32. Where dtype="numeric", all types of
+    numbers that the compiled part reads are kept.
+    """
+    settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | options
+    refuse_other_than_numbers(X, type(estimator).__name__)
+    checked = validate_data(estimator, X, y, **settings)
+    return as_numbers(checked) if settings["dtype"] == "numeric" else checked
+
+
+def refuse_other_than_numbers(X: Any, who: str) -> None:
+    """One sentence that names the columns of a frame, an array or a list that hold text, dates or other objects."""
+    if sp.issparse(X) or getattr(getattr(X, "dtype", None), "kind", "O") in "biufc":
+        return
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    found = _other_columns_of_frame(X) if is_frame else _other_columns_of_array(X)
+    if found:
+        named = ", ".join(f"column {name!r} ({what})" for name, (what, _) in found[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        error = found[0][1][1]
+        raise error(
+            f"{who} needs numbers, but X has something else in {named}{more}; encode such columns as numbers first, "
+            "for example with sklearn.preprocessing.OneHotEncoder, or leave them out."
+        )
+
+
+Strange = tuple[str, type[Exception]]  # what a column holds in place of numbers, and the exception for it
+
+
+def _other_columns_of_frame(X: Any) -> list[tuple[Any, Strange]]:
+    """Of pandas, polars and frames like them; columns are looked into unless their type is one of numbers."""
+    found = []
+    for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        is_numeric = getattr(dtype, "is_numeric", None)  # of polars
+        if is_numeric() if is_numeric else getattr(dtype, "kind", "O") in "biufc":
+            continue
+        column = X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
+        strange = _other_than_numbers(np.asarray(column))
+        if strange:
+            found.append((name, strange))
+    return found
+
+
+def _other_columns_of_array(X: Any) -> list[tuple[Any, Strange]]:
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "OSUMm":
+        return []  # scikit-learn has a sentence for it
+    if not isinstance(X, np.ndarray):
+        values = np.asarray(X, dtype=object)  # NumPy makes text of all columns of a list where one is text
+    strange = ((place, _other_than_numbers(values[:, place])) for place in range(values.shape[1]))
+    return [(place, what) for place, what in strange if what]
+
+
+def _other_than_numbers(values: NDArray[Any]) -> Strange | None:
+    """None if all values of the column are numbers or missing."""
+    if values.dtype.kind in "Mm":
+        return "dates or times", ValueError
+    first_of_type = {type(value): value for value in reversed(values.astype(object).tolist())}
+    for kind, value in first_of_type.items():
+        if issubclass(kind, Real | np.number | np.bool_ | Decimal | type(None)):
+            continue
+        if issubclass(kind, str | bytes):
+            return f"text, such as {value!r}", ValueError
+        if issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64):
+            return "dates or times", ValueError
+        try:
+            float(value)
+        except (TypeError, ValueError) as error:
+            return str(error), type(error)
+    return None
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
@@ -168,6 +247,8 @@ def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, int, int]
 
 def as_numbers(X: Matrix) -> Matrix:
     """X with a number type that the kernel reads; only rare types are copied."""
+    if X.dtype == object:
+        return X.astype(np.float64)
     if X.dtype == bool:
         if sp.issparse(X):
             return X.astype(np.uint8)

@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.extmath import randomized_svd, svd_flip
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ._validation import check_count
+from ._validation import all_or_nothing, check_count, checked_rows, refuse_other_than_numbers
 
 
 def repeated_kmeans(
@@ -53,6 +53,7 @@ def repeated_kmeans(
     check_count("n_clusters", n_clusters)
     check_count("n_runs", n_runs)
     check_count("n_starts", n_starts)
+    refuse_other_than_numbers(X, "repeated_kmeans")
     rows = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32))
     if n_clusters > rows.shape[0]:
         raise ValueError(
@@ -115,6 +116,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.fit_transform(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray:
         """Finds the singular vectors and returns the rows' places among them."""
         check_count("n_components", self.n_components)
@@ -140,7 +142,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._project(self._weighted(self._checked(X, reset=False)))
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        F = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
+        F = checked_rows(self, X, reset=reset)
         if (F.data if sp.issparse(F) else F).min(initial=0) < 0:
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__}: it needs features that count or measure "

@@ -173,3 +173,22 @@ def test_bad_parameters_get_one_clear_sentence(parameters, message):
 def test_missing_values_are_refused():
     with pytest.raises(ValueError, match="NaN"):
         RandomFourierFeatures().fit([[0.0, np.nan]])
+
+
+@pytest.mark.parametrize("frequencies", ["iid", "orthogonal", "hadamard"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_angles_beyond_the_number_type_are_refused(frequencies, kind):
+    model = RandomFourierFeatures(6, gamma=1.0, frequencies=frequencies, random_state=0).fit(DIGITS)
+    with pytest.raises(ValueError, match="too large for float64; scale X"):
+        model.transform(kind(np.full((3, 64), 1.7e308)))
+    with pytest.raises(ValueError, match="too large for float32"):
+        RandomFourierFeatures(6, gamma=1e80, frequencies=frequencies).fit_transform(DIGITS.astype(np.float32))
+
+
+def test_a_scale_beyond_the_number_type_is_refused():
+    with pytest.raises(ValueError, match="scale X first"):
+        RandomFourierFeatures(6).fit(DIGITS * 1e160)
+    with pytest.raises(ValueError, match="kernel must be one of"):
+        RandomFourierFeatures(6, kernel=type(RandomFourierFeatures(6).fit(DIGITS).kernel_)).fit(DIGITS)
+    with pytest.raises(ValueError, match="allow a larger error"):
+        RandomFourierFeatures("auto", epsilon=1e-200).fit(DIGITS)

@@ -297,6 +297,26 @@ def test_auto_is_the_nearest_divisor():
     assert HashedProjection(1024, input_type="dict").fit([]).n_blocks_ == 128
 
 
+def test_code_vectors_break_the_condition_that_the_bound_does_not_need():
+    d, m, seed, delta = 1000, 1024, 0, 0.05
+    meetings = {}
+    for s in (64, 256):
+        columns = HashedProjection(m, n_blocks=s, random_state=seed).fit_transform(np.eye(d)) != 0
+        meetings[s] = np.triu(columns.astype(np.float32) @ columns.T.astype(np.float32), k=1)
+    assert HashedProjection(m).fit(np.eye(d)).n_blocks_ == 64
+    assert meetings[64].max() == 16 > 2 * 64**2 / m
+    assert meetings[64].sum() / (d * (d - 1) / 2) == pytest.approx(64**2 / m, rel=0.01)
+    assert np.sqrt(2 * m * np.log(d) / (2 * np.log(2) - 1)) < 256
+    assert meetings[256].max() <= 2 * 256**2 / m
+    pair = np.zeros((1, d))
+    pair[0, list(np.unravel_index(meetings[64].argmax(), (d, d)))] = 1
+    errors = [
+        HashedProjection(m, random_state=other).fit(pair).embedding_error(pair, n_pairs=0) for other in range(200)
+    ]
+    lowest, highest = errors[0].bound(delta)
+    assert np.mean([not lowest <= error.rows[0] <= highest for error in errors]) <= delta
+
+
 @given(st.integers(1, 3000), st.floats(0, 4000))
 def test_nearest_divisor(number, wanted):
     found = nearest_divisor(number, wanted)
@@ -507,3 +527,9 @@ def test_real_text():
     error = HashedProjection(1024, random_state=0).fit(X).embedding_error(X)
     assert np.sqrt(np.mean(error.rows**2)) < 1.1 * np.sqrt(2 / 1024)
     assert np.mean(np.abs(error.pairs) > error.bound(0.05)[1]) < 0.05
+
+
+def test_long_float32_rows_keep_their_digits_when_hashed():
+    row = np.random.default_rng(0).uniform(size=(1, 300_000)).astype(np.float32)
+    model = HashedProjection(4, n_blocks=2, random_state=0).fit(row)
+    np.testing.assert_allclose(model.transform(row), model.transform(row.astype(np.float64)), rtol=1e-6)

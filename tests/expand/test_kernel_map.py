@@ -206,3 +206,9 @@ def test_values_too_large_to_square_get_one_clear_sentence():
     X[0, 0] = -1e200
     with pytest.raises(ValueError, match=r"X has values beyond 1e\+150, .* scale X first"):
         RBFMap().fit(X)
+
+
+def test_the_explicit_kernel_map_adds_up_entries_that_are_stored_twice():
+    halves = sp.csr_matrix(([1.0, 1.0], [0, 0], [0, 2, 2]), shape=(2, 1))
+    features = RBFMap(gamma=1.0).fit_transform(halves)
+    assert (features @ features.T)[0, 1] == pytest.approx(np.exp(-4))

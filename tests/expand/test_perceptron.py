@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
-from vicinal.expand import _kernel_perceptron
+from vicinal.expand import _support
 from vicinal.expand._kernel_perceptron import KernelPerceptron
 from vicinal.expand._perceptron import OnlinePerceptron
 from vicinal.expand._products import PolynomialMap
@@ -217,7 +217,7 @@ def test_a_budget_forgets_as_the_rule_says(forget, problem, n_passes, budget, si
     order = list(range(len(X))) * n_passes
     history, members, last_removal = plain_budget_perceptron(Polynomial()(X), y, order, budget, forget)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_kernel_perceptron, "BLOCK_ROWS", size)
+        patch.setattr(_support, "BLOCK_ROWS", size)
         last = KernelPerceptron(n_passes=n_passes, budget=budget, forget=forget).fit(X, y)
         mean = clone(last).set_params(average=True).fit(X, y)
     np.testing.assert_array_equal(last.support_vectors_, X[members])
@@ -400,7 +400,7 @@ def test_no_kernel_call_for_single_rows():
         return (1 + A @ B.T) ** 2
 
     model = KernelPerceptron(kernel, n_passes=2).fit(X, y)
-    assert len(sizes) <= 2 * 2 * -(-len(X) // _kernel_perceptron.BLOCK_ROWS)
+    assert len(sizes) <= 2 * 2 * -(-len(X) // _support.BLOCK_ROWS)
     assert model.n_mistakes_ > 10 * len(sizes)
 
 
@@ -467,3 +467,11 @@ def test_bad_parameters_of_the_kernel_form_get_one_clear_sentence():
         KernelPerceptron("gausian").fit(X, y)
     with pytest.raises(ValueError, match=r"must be a matrix of shape \(256, 256\); .* returned the shape \(256,\)\."):
         KernelPerceptron(lambda A, B: np.ones(len(A))).fit(*digits(10))
+
+
+def test_weights_that_were_handed_out_stay():
+    X, y = few_digits(2)
+    model = OnlinePerceptron().fit(X, y)
+    weights, copied = model.coef_, model.coef_.copy()
+    model.partial_fit(-X, y)
+    np.testing.assert_array_equal(weights, copied)

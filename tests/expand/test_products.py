@@ -1,7 +1,7 @@
 """PolynomialMap and SubsetProductMap: inner products are the kernels, CSR stays sparse, columns are in their places."""
 
 import itertools
-from math import comb
+from math import comb, perm
 
 import numpy as np
 import pytest
@@ -54,6 +54,39 @@ def test_inner_products_are_the_polynomial_kernel(X, Y, degree):
 
 
 @settings(deadline=None)
+@given(tables, tables, st.integers(1, 6))
+def test_inner_products_of_interactions_are_the_sums_over_sets_of_columns(X, Y, degree):
+    Y = np.resize(Y, (len(Y), X.shape[1]))
+    model = PolynomialMap(degree, interaction_only=True).fit(X)
+    kernel = Polynomial(degree, interaction_only=True)
+
+    def plain(X, Y):
+        products, total = X[:, None] * Y, 0.0
+        for k in range(min(degree, X.shape[1]) + 1):
+            sets = itertools.combinations(range(X.shape[1]), k)
+            total = total + perm(degree, k) * sum(products[:, :, list(some)].prod(axis=2) for some in sets)
+        return total
+
+    expected, scale = plain(X, Y), plain(np.abs(X), np.abs(Y))  # of the terms that are summed
+    for container in (np.asarray, sp.csr_matrix):
+        features, others = model.transform(container(X)), model.transform(container(Y))
+        assert features.shape == (len(X), model.n_output_features_)
+        product = features @ others.T
+        product = product.toarray() if sp.issparse(product) else product
+        assert np.all(np.abs(product - expected) <= 1e-10 * scale)
+        assert np.all(np.abs(kernel(container(X), Y) - expected) <= 1e-10 * scale)
+        assert np.all(np.abs(kernel(container(X), container(Y)) - expected) <= 1e-10 * scale)
+
+
+def test_interactions_of_degree_two_are_the_kernel_without_squares(rng):
+    X = rng.normal(size=(7, 5))
+    features = PolynomialMap(interaction_only=True).fit_transform(X)
+    np.testing.assert_allclose(features @ features.T, (1 + X @ X.T) ** 2 - X**2 @ (X**2).T)
+    pairs = [X[:, i] * X[:, j] for i, j in itertools.combinations(range(5), 2)]
+    np.testing.assert_allclose(features[:, -10:], np.sqrt(2) * np.column_stack(pairs))
+
+
+@settings(deadline=None)
 @given(tables)
 def test_inner_products_are_the_kernel_of_all_subsets(X):
     model = SubsetProductMap().fit(X)
@@ -64,7 +97,10 @@ def test_inner_products_are_the_kernel_of_all_subsets(X):
     assert np.all(np.abs((sparse @ sparse.T).toarray() - AllSubsets()(X)) <= 1e-10 * scale)
 
 
-@pytest.mark.parametrize("model", [PolynomialMap(2), PolynomialMap(3), PolynomialMap(5), SubsetProductMap()])
+@pytest.mark.parametrize(
+    "model",
+    [PolynomialMap(2), PolynomialMap(3), PolynomialMap(5), PolynomialMap(3, interaction_only=True), SubsetProductMap()],
+)
 @settings(deadline=None)
 @given(X=tables)
 def test_dense_and_sparse_agree_and_only_products_of_entries_are_stored(model, X):
@@ -77,10 +113,13 @@ def test_dense_and_sparse_agree_and_only_products_of_entries_are_stored(model, X
     assert clean.nnz == sum(model.fit(X[:1, : max(n, 1)]).n_output_features_ if n else 1 for n in (X != 0).sum(axis=1))
 
 
+@pytest.mark.parametrize("interaction_only", [False, True])
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
-def test_monomials_are_those_of_scikit_learn_times_roots_of_multinomial_coefficients(degree, rng):
+def test_monomials_are_those_of_scikit_learn_times_roots_of_multinomial_coefficients(degree, interaction_only, rng):
     X = rng.normal(size=(5, 4))
-    model, plain = PolynomialMap(degree).fit(X), PolynomialFeatures(degree).fit(X)
+    model, plain = (
+        kind(degree, interaction_only=interaction_only).fit(X) for kind in (PolynomialMap, PolynomialFeatures)
+    )
     weights = model.transform(X) / plain.transform(X)
     np.testing.assert_allclose(weights, np.broadcast_to(weights[0], weights.shape), rtol=1e-10)
     factorial = np.cumprod([1, 1, 2, 3, 4])
@@ -271,3 +310,21 @@ def test_bad_values_get_one_clear_sentence(model, container):
         X[1, 1:] = bad
         with pytest.raises(ValueError, match=message):
             model.transform(container(X))
+
+
+def test_products_of_a_few_among_very_many_columns():
+    n_columns = 2_000_000_000
+    rows = sp.csr_array(([1.0, 2.0], [3, n_columns - 1], [0, 2]), shape=(1, n_columns))
+    out = PolynomialMap(2).fit(rows).transform(rows)
+    assert out.nnz == 6
+    assert out.indices.max() == (n_columns + 2) * (n_columns + 1) // 2 - 1
+    assert (out.data**2).sum() == pytest.approx(36)
+    out = PolynomialMap(2, interaction_only=True).fit(rows).transform(rows)
+    beyond = comb(n_columns - 4, 2)  # pairs of later columns
+    assert out.indices.tolist() == [0, 4, n_columns, comb(n_columns, 2) + n_columns - beyond]
+
+
+def test_subsets_too_many_for_memory_are_refused_however_many_rows():
+    for n_rows in (1, 2, 4):
+        with pytest.raises(MemoryError):
+            SubsetProductMap(62).fit_transform(sp.csr_matrix(np.ones((n_rows, 62))))

@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
 from .._calls import as_native, current_callback, n_threads
-from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive
+from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive, checked_rows
 from . import kernels
 from ._bandwidth import resolve_gamma
 from ._gram import canonical
@@ -221,7 +221,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return checked_rows(self, X, reset=reset)
 
     def _n_components(self) -> int:
         if isinstance(self.n_components, str):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils import gen_batches
 
-from .._validation import Matrix
+from .._validation import Matrix, refuse_other_than_numbers
 
 BLOCK_ENTRIES = 2**17  # of a block of the Gram matrix that is multiplied up column by column: 1 MB stays in the cache
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
@@ -20,6 +20,8 @@ LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fi
 def checked_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Matrix, Matrix]:
     """Rows of one number type; CSR with one entry per place. Y is X itself if it is None."""
     same = Y is None or Y is X
+    for given in (X,) if same else (X, Y):
+        refuse_other_than_numbers(given, "A kernel")
     rows, others = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
     rows = canonical(rows)
     return rows, rows if same else canonical(others)
@@ -78,12 +80,53 @@ def product_over_columns(X: Matrix, Y: Matrix, factor: Callable[..., NDArray[np.
     return out
 
 
-def _column(table: Matrix, column: int) -> NDArray[np.float64]:
+def falling_factorials(degree: int) -> NDArray[np.float64]:
+    """p! / (p - k)! for k from 0 to p."""
+    return np.cumprod(np.concatenate([[1.0], np.arange(degree, 0, -1, dtype=np.float64)]))
+
+
+def interaction_sums(X: Matrix, Y: Matrix, weights: NDArray[np.float64]) -> NDArray[Any]:
+    """The sum over k of weights[k] times the products x_i y_i of all sets of k columns, summed.
+
+    With each column, the sum of degree k gains the product of the column's x_i y_i and the sum of degree k - 1 so far.
+    """
+    out = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
+    others = Y.tocsc() if sp.issparse(Y) else Y
+    weights = weights[: X.shape[1] + 1]
+    for rows in gen_batches(X.shape[0], max(1, BLOCK_ENTRIES // Y.shape[0])):
+        block = X[rows].tocsc() if sp.issparse(X) else X[rows]
+        sums = np.zeros((len(weights), block.shape[0], Y.shape[0]))
+        sums[0] = 1
+        for column in _columns_with_entries(block, others):
+            (ours, x), (theirs, y) = _entries(block, column), _entries(others, column)
+            places, product = np.ix_(ours, theirs), np.multiply.outer(x, y)
+            for k in range(len(weights) - 1, 0, -1):
+                sums[k][places] += sums[k - 1][places] * product
+        with np.errstate(over="ignore"):
+            out[rows] = np.tensordot(weights, sums, axes=1)
+    return out
+
+
+def _columns_with_entries(X: Matrix, Y: Matrix) -> NDArray[np.intp]:
+    """Columns in which dense or CSC rows of X and of Y both have entries."""
+    counts = [np.diff(table.indptr) for table in (X, Y) if sp.issparse(table)]
+    return np.flatnonzero(np.min(counts, axis=0)) if counts else np.arange(X.shape[1])
+
+
+def _entries(table: Matrix, column: int) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
+    """Rows and values of a column's entries."""
     if not sp.issparse(table):
-        return table[:, column].astype(np.float64, copy=False)
+        return np.arange(table.shape[0]), table[:, column].astype(np.float64, copy=False)
     entries = slice(table.indptr[column], table.indptr[column + 1])
+    return table.indices[entries], table.data[entries].astype(np.float64, copy=False)
+
+
+def _column(table: Matrix, column: int) -> NDArray[np.float64]:
+    rows, entries = _entries(table, column)
+    if not sp.issparse(table):
+        return entries
     values = np.zeros(table.shape[0])
-    values[table.indices[entries]] = table.data[entries]
+    values[rows] = entries
     return values
 
 
@@ -102,11 +145,10 @@ def over_common_entries(
     for rows in gen_batches(X.shape[0], max(1, 16 * BLOCK_ENTRIES // Y.shape[0])):
         block = X[rows].astype(np.float64).tocsc()
         result = combine.outer(of_x[rows], of_y)
-        for column in np.flatnonzero(np.minimum(np.diff(block.indptr), np.diff(others.indptr))):
-            ours = slice(block.indptr[column], block.indptr[column + 1])
-            theirs = slice(others.indptr[column], others.indptr[column + 1])
-            places = np.ix_(block.indices[ours], others.indices[theirs])
-            result[places] = combine(result[places], term(block.data[ours], others.data[theirs]))
+        for column in _columns_with_entries(block, others):
+            (ours, x), (theirs, y) = _entries(block, column), _entries(others, column)
+            places = np.ix_(ours, theirs)
+            result[places] = combine(result[places], term(x, y))
         out[rows] = finish(result)
     return out
 

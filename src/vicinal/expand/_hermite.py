@@ -11,9 +11,9 @@ from scipy.special import gammainc
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_choice, check_positive
+from .._validation import Matrix, all_or_nothing, check_choice, check_positive, checked_rows
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical, refuse_large_values
 from ._monomials import (
@@ -222,7 +222,7 @@ class HermiteMap(TransformerMixin, BaseEstimator):
                 "Hermite polynomials of sparse rows are not sparse; set expansion='taylor', which keeps zeros, or make "
                 "a dense array of X with X.toarray()."
             )
-        given: Matrix = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        given: Matrix = checked_rows(self, X, reset=reset)
         refuse_large_values("X", given)
         return given
 

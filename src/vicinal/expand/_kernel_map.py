@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import Tags, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_count, check_non_negative
+from .._validation import Matrix, all_or_nothing, check_count, check_non_negative, checked_rows
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical
 
@@ -172,7 +172,7 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.eigenvalues_)
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        given: Matrix = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        given: Matrix = checked_rows(self, X, reset=reset)
         given = canonical(given)
         entries = given.data if sp.issparse(given) else given
         if entries.size and max(float(entries.max()), -float(entries.min())) > LARGEST_VALUE:

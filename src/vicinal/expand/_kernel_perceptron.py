@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
+from sklearn.utils import Tags, gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 
 from .._validation import Matrix, check_choice, check_count
-from ._perceptron import BasePerceptron, Signs, correction, mean_of_steps
+from ._perceptron import BasePerceptron, mean_of_steps
+from ._support import PrecomputedLearner, SupportLearner, block_size, in_double, kernel_values, of_the_same_kind
 from .kernels import Kernel, get_kernel
 
-BLOCK_ROWS = 256  # whose kernel values are computed in one call
-BLOCK_ENTRIES = 2**22  # of a block of kernel values: 32 MB
 RULES = ("oldest", "smallest", "least_harmful")
-ROUNDING = 1e-9  # rows whose loss differs by less than this share of the largest one are equally dispensable
+
+
+def _takes_rows(perceptron: KernelPerceptron) -> bool:
+    if perceptron._is_precomputed:
+        raise AttributeError(
+            "partial_fit needs a kernel, as it compares new rows with rows of earlier calls; kernel is 'precomputed'. "
+            "Use fit, or pass the kernel as a function."
+        )
+    return True
 
 
 class KernelPerceptron(BasePerceptron):
@@ -35,6 +43,8 @@ class KernelPerceptron(BasePerceptron):
     kernel : str or callable, default="polynomial"
         A name that `vicinal.expand.kernels.get_kernel` knows, an instance of a kernel, for example
         ``Polynomial(degree=3)``, or any function of two tables that returns the matrix of kernel values.
+        "precomputed" means that X is this matrix itself: of shape (n_samples, n_samples) for `fit`, and with a row for
+        each new row and a column for each training row afterwards. There is no `partial_fit` then.
     n_passes : int, default=1
         Passes of `fit` over the rows. `partial_fit` always makes one.
     shuffle : bool, default=False
@@ -57,10 +67,13 @@ class KernelPerceptron(BasePerceptron):
     Attributes
     ----------
     support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
-        The rows M, the oldest first. Whether they are dense or CSR is decided by the first rows.
+        The rows M, the oldest first. Whether they are dense or CSR is decided by the first rows. Of shape (0, 0) where
+        the kernel is "precomputed".
+    support_ : ndarray of shape (n_support,) or None
+        Where the kernel is "precomputed", the places of the rows M among the training rows.
     dual_coef_ : ndarray of shape (n_support, 1) or (n_support, n_classes)
         The coefficients that predict. With two classes they are those of the second one.
-    kernel_ : callable
+    kernel_ : callable or "precomputed"
         The kernel in use; `partial_fit` goes on with it.
     classes_ : ndarray of shape (n_classes,)
     n_mistakes_ : int
@@ -100,7 +113,16 @@ class KernelPerceptron(BasePerceptron):
     >>> small = KernelPerceptron(Polynomial(degree=3), budget=50, forget="least_harmful").fit(X[:1000], y[:1000])
     >>> small.support_vectors_.shape
     (50, 64)
+
+    The same with a matrix of kernel values:
+
+    >>> gram = Polynomial(degree=3)(X, X[:1000])
+    >>> model = KernelPerceptron("precomputed", n_passes=3, average=True).fit(gram[:1000], y[:1000])
+    >>> bool(model.score(gram[1000:], y[1000:]) > 0.93)
+    True
     """
+
+    kernel_: Any
 
     def __init__(
         self,
@@ -121,10 +143,30 @@ class KernelPerceptron(BasePerceptron):
         self.forget = forget
         self.random_state = random_state
 
+    partial_fit = available_if(_takes_rows)(BasePerceptron.partial_fit)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _new_learner(self, rows: Matrix, n_outputs: int) -> SupportLearner:
+        if self._is_precomputed:
+            if rows.shape[0] != rows.shape[1]:
+                raise ValueError(
+                    "With kernel='precomputed', X must be the square matrix of kernel values of the training rows; its "
+                    f"shape is {rows.shape}."
+                )
+            return PrecomputedLearner(rows, n_outputs, *self._checked_budget())
         return SupportLearner(get_kernel(self.kernel), rows[:0], np.zeros((0, n_outputs)), *self._checked_budget())
 
     def _old_learner(self, rows: Matrix) -> SupportLearner:
+        if self.support_ is not None:
+            raise ValueError("partial_fit cannot go on from a precomputed matrix, whose rows are not known; call fit.")
         learner = SupportLearner(self.kernel_, self.support_vectors_, self._coefficients, *self._checked_budget())
         learner.delays, learner.squared_norms = self._delays.copy(), self._squared_norms.copy()
         learner.n_steps, learner.n_mistakes, learner.mean_start = self.n_steps_, self.n_mistakes_, self._mean_start
@@ -137,213 +179,20 @@ class KernelPerceptron(BasePerceptron):
     def _keep(self, learner: SupportLearner, classes: NDArray[Any]) -> None:
         slots = learner.slots_by_age()
         current, delays = learner.coefficients[slots], learner.delays[slots]
-        self.support_vectors_ = learner.rows_in(slots)
+        rows, by_places = learner.rows_in(slots), isinstance(learner, PrecomputedLearner)
+        self.support_vectors_ = np.empty((0, 0)) if by_places else rows
+        self.support_ = rows[:, 0].astype(np.intp) if by_places else None
         self.dual_coef_ = mean_of_steps(current, delays, learner.n_mean_steps) if self.average else current
         self._coefficients, self._delays, self._squared_norms = current, delays, learner.squared_norms[slots]
-        self.kernel_, self.classes_ = learner.kernel, classes
+        self.kernel_, self.classes_ = "precomputed" if by_places else learner.kernel, classes
         self.n_steps_, self.n_mistakes_, self._mean_start = learner.n_steps, learner.n_mistakes, learner.mean_start
 
     def _scores(self, rows: Matrix) -> NDArray[np.float64]:
-        support = _in_double(self.support_vectors_)
+        if self.support_ is not None:
+            return safe_sparse_dot(in_double(rows[:, self.support_]), self.dual_coef_, dense_output=True)
+        support = in_double(self.support_vectors_)
         scores = np.empty((rows.shape[0], self.dual_coef_.shape[1]))
-        for block in gen_batches(rows.shape[0], _block_size(support.shape[0])):
-            values = _kernel_values(self.kernel_, _in_double(_of_the_same_kind(rows[block], support)), support)
+        for block in gen_batches(rows.shape[0], block_size(support.shape[0])):
+            values = kernel_values(self.kernel_, in_double(of_the_same_kind(rows[block], support)), support)
             np.matmul(values, self.dual_coef_, out=scores[block])
         return scores
-
-
-class SupportLearner:
-    """The rows M with their coefficients, each in a slot of its own, while mistakes add rows and a budget takes some.
-
-    A slot is free where `ages` is -1. Rows are known by their places in `stored`, the rows from earlier calls,
-    followed by the rows that are learned from now.
-    """
-
-    def __init__(
-        self, kernel: Kernel, stored: Matrix, coefficients: NDArray[np.float64], budget: int | None, forget: str
-    ):
-        n_stored = stored.shape[0]
-        self.kernel, self.stored, self.budget, self.forget = kernel, stored, budget, forget
-        self.coefficients, self.delays = coefficients.copy(), np.zeros_like(coefficients)
-        self.squared_norms = np.zeros(n_stored)
-        self.places, self.ages = np.arange(n_stored), np.arange(n_stored)
-        self.next_age = n_stored
-        self.free: list[int] = []
-        self.n_steps = self.n_mistakes = self.mean_start = 0
-        self.new: Matrix = None
-        self.slot_of = np.empty(0, dtype=np.intp)
-        self.watches_margins = budget is not None and forget == "least_harmful"
-        self.pairs, self.own_scores = np.zeros((0, 0)), np.zeros((0, coefficients.shape[1]))
-
-    @property
-    def n_mean_steps(self) -> int:
-        return self.n_steps - self.mean_start
-
-    def slots_by_age(self) -> NDArray[np.intp]:
-        used = np.flatnonzero(self.ages >= 0)
-        return used[np.argsort(self.ages[used])]
-
-    def rows_in(self, slots: NDArray[np.intp]) -> Matrix:
-        """The rows of slots that are sorted by age: those from earlier calls come first."""
-        places, n_stored = self.places[slots], self.stored.shape[0]
-        earlier, later = places[places < n_stored], places[places >= n_stored] - n_stored
-        if not len(earlier):
-            return _of_the_same_kind(self.new[later], self.stored)
-        if not len(later):
-            return self.stored[earlier]
-        stack = sp.vstack if sp.issparse(self.stored) else np.vstack
-        return stack([self.stored[earlier], _of_the_same_kind(self.new[later], self.stored)])
-
-    def learn(self, rows: Matrix, targets: NDArray[np.intp], order: NDArray[np.intp]) -> None:
-        if self.new is None:
-            self.new, self.slot_of = rows, np.full(rows.shape[0], -1, dtype=np.intp)
-            self._prepare_forgetting()
-        start = 0
-        while start < len(order):
-            size = _block_size(len(self.ages) - len(self.free) + BLOCK_ROWS)
-            block = order[start : start + size]
-            self._learn_block(block, targets[block])
-            start += size
-
-    def _learn_block(self, samples: NDArray[np.intp], targets: NDArray[np.intp]) -> None:
-        rows = _in_double(_of_the_same_kind(self.new[samples], self.stored))
-        used = self.slots_by_age()
-        self._reserve(len(samples))
-        values = np.empty((len(self.ages), len(samples)))
-        scores = np.zeros((self.coefficients.shape[1], len(samples)))
-        if len(used):
-            values[used] = against = _kernel_values(self.kernel, _in_double(self.rows_in(used)), rows)
-            scores = self.coefficients[used].T @ against
-        within, first = None, 0
-        for column, (sample, target) in enumerate(zip(samples.tolist(), targets.tolist(), strict=True)):
-            signs = correction(scores[:, column], target)
-            if signs:
-                self.n_mistakes += 1
-                slot = int(self.slot_of[sample])
-                is_new = slot < 0
-                if is_new:
-                    if within is None:
-                        within, first = _kernel_values(self.kernel, rows[column:], rows[column:]), column
-                    slot = self._place(sample)
-                    values[slot, column:] = within[column - first, column - first :]
-                    self._measure(slot, values[:, column], scores[:, column])
-                self._correct(slot, signs)
-                for output, sign in signs:
-                    scores[output, column + 1 :] += sign * values[slot, column + 1 :]
-                if is_new and self._exceeds_budget():
-                    worst = self._most_dispensable(newest=slot)
-                    scores[:, column + 1 :] -= np.outer(self.coefficients[worst], values[worst, column + 1 :])
-                    self._remove(worst)
-            self.n_steps += 1
-
-    def _correct(self, slot: int, signs: Signs) -> None:
-        for output, sign in signs:
-            self.coefficients[slot, output] += sign
-            self.delays[slot, output] += sign * self.n_mean_steps
-            if self.watches_margins:
-                self.own_scores[:, output] += sign * self.pairs[slot]
-
-    def _reserve(self, n_more: int) -> None:
-        """Free slots for new rows; one above the budget is enough, as a row goes when one more has come."""
-        n_used = len(self.ages) - len(self.free)
-        needed = n_used + n_more if self.budget is None else min(n_used + n_more, self.budget + 1)
-        size = len(self.ages)
-        if needed <= size:
-            return
-        grown = max(needed, 2 * size) if self.budget is None else self.budget + 1
-        n_added = grown - size
-        self.ages = np.pad(self.ages, (0, n_added), constant_values=-1)
-        self.places, self.squared_norms = (np.pad(a, (0, n_added)) for a in (self.places, self.squared_norms))
-        self.coefficients, self.delays = (np.pad(a, ((0, n_added), (0, 0))) for a in (self.coefficients, self.delays))
-        self.free += range(grown - 1, size - 1, -1)
-        if self.watches_margins:
-            self.pairs = np.pad(self.pairs, (0, n_added))
-            self.own_scores = np.pad(self.own_scores, ((0, n_added), (0, 0)))
-
-    def _place(self, sample: int) -> int:
-        slot = self.free.pop()
-        self.ages[slot], self.places[slot] = self.next_age, self.stored.shape[0] + sample
-        self.slot_of[sample] = slot
-        self.next_age += 1
-        return slot
-
-    def _measure(self, slot: int, values: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
-        """What the rules of forgetting need to know of a new row, by its kernel values with the rows of all slots."""
-        self.squared_norms[slot] = values[slot]
-        if self.watches_margins:
-            used = self.ages >= 0
-            self.pairs[slot, used] = self.pairs[used, slot] = values[used]
-            self.own_scores[slot] = scores
-
-    def _prepare_forgetting(self) -> None:
-        if self.watches_margins and self.stored.shape[0]:
-            stored = _in_double(self.stored)
-            self.pairs = _kernel_values(self.kernel, stored, stored)
-            self.own_scores = self.pairs @ self.coefficients
-        while self._exceeds_budget():  # it was lowered
-            self._remove(self._most_dispensable(newest=None))
-
-    def _exceeds_budget(self) -> bool:
-        return self.budget is not None and len(self.ages) - len(self.free) > self.budget
-
-    def _most_dispensable(self, newest: int | None) -> int:
-        slots = self.slots_by_age()
-        slots = slots[slots != newest]
-        if self.forget == "oldest":
-            return int(slots[0])
-        losses = self._smallest(slots) if self.forget == "smallest" else self._harm(slots)
-        return int(slots[np.argmax(losses <= losses.min() + ROUNDING * np.abs(losses).max())])
-
-    def _smallest(self, slots: NDArray[np.intp]) -> NDArray[np.float64]:
-        return (self.coefficients[slots] ** 2).sum(axis=1) * self.squared_norms[slots]
-
-    def _harm(self, slots: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Minus the margin of each row when it is gone; its class is the one with the positive coefficient."""
-        coefficients = self.coefficients[slots]
-        without = self.own_scores[slots] - coefficients * self.squared_norms[slots, None]
-        if coefficients.shape[1] == 1:
-            return -(np.sign(coefficients) * without)[:, 0]
-        every, targets = np.arange(len(slots)), coefficients.argmax(axis=1)
-        own = without[every, targets]
-        without[every, targets] = -np.inf
-        return without.max(axis=1) - own
-
-    def _remove(self, slot: int) -> None:
-        if self.watches_margins:
-            self.own_scores -= np.outer(self.pairs[slot], self.coefficients[slot])
-        place = self.places[slot] - self.stored.shape[0]
-        if place >= 0:
-            self.slot_of[place] = -1
-        self.ages[slot] = -1
-        self.coefficients[slot] = 0
-        self.free.append(slot)
-        self.delays[:] = 0
-        self.mean_start = self.n_steps
-
-
-def _block_size(n_support: int) -> int:
-    return max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // n_support))
-
-
-def _in_double(rows: Matrix) -> Matrix:
-    return rows.astype(np.float64, copy=False)
-
-
-def _of_the_same_kind(rows: Matrix, pattern: Matrix) -> Matrix:
-    """Dense or CSR rows, as the pattern is: not every kernel takes one of each."""
-    if sp.issparse(pattern):
-        return rows if sp.issparse(rows) else type(pattern)(rows)
-    return rows.toarray() if sp.issparse(rows) else rows
-
-
-def _kernel_values(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
-    given: Any = kernel(X, Y)
-    values = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
-    if values.shape != (X.shape[0], Y.shape[0]):
-        raise ValueError(
-            f"The kernel of {X.shape[0]} and {Y.shape[0]} rows must be a matrix of shape "
-            f"{(X.shape[0], Y.shape[0])}; {kernel!r} returned the shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"{kernel!r} returned values that are not finite; scale X, or mend the kernel.")
-    return values

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_count
+from .._validation import Matrix, all_or_nothing, check_count, checked_rows
 
 LARGEST_VALUE = 1e140  # sums of products of larger ones would not fit a float64
 Signs = tuple[tuple[int, int], ...]  # of pairs (output, 1 or -1)
@@ -109,7 +109,7 @@ class BasePerceptron(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
+        rows = checked_rows(self, X, reset=False)
         scores = self._scores(rows)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -135,9 +135,7 @@ class BasePerceptron(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """The scores of checked rows, of shape (n_samples, n_outputs)."""
 
     def _checked_pair(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Matrix, NDArray[Any]]:
-        rows, labels = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), multi_output=False
-        )
+        rows, labels = checked_rows(self, X, y, reset=reset, multi_output=False)
         check_classification_targets(labels)
         entries = rows.data if sp.issparse(rows) else rows
         if entries.size and max(float(entries.max()), -float(entries.min())) > LARGEST_VALUE:

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, gen_batches
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_count
+from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows
 from ._monomials import (
     BLOCK_ENTRIES,
     as_csr,
@@ -80,7 +80,7 @@ class _ProductMap(TransformerMixin, BaseEstimator, metaclass=ABCMeta):
         return self.n_output_features_
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return checked_rows(self, X, reset=reset)
 
     @abstractmethod
     def _count(self, n_features: int) -> int:
@@ -107,11 +107,16 @@ class PolynomialMap(_ProductMap):
     Parameters
     ----------
     degree : int, default=2
+    interaction_only : bool, default=False
+        Only products of distinct columns, without squares and higher powers. Weights are the same, so that the inner
+        product of two rows' features is the sum of p! / (p - k)! times the products ``x_i y_i`` of all sets of k
+        columns, for k from 0 to p; for degree 2 this is ``(1 + <x, y>) ** 2`` minus the sum of ``(x_i y_i) ** 2``. The
+        last C(n_features, degree) columns are the products of exactly `degree` columns.
 
     Attributes
     ----------
     n_output_features_ : int
-        C(n_features + degree, degree).
+        C(n_features + degree, degree) or, with `interaction_only`, the sum of C(n_features, k) for k from 0 to degree.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,10 +143,13 @@ class PolynomialMap(_ProductMap):
     True
     >>> PolynomialMap().fit(X[:, :2]).get_feature_names_out()
     array(['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2'], dtype=object)
+    >>> PolynomialMap(interaction_only=True).fit(X[:, :3]).get_feature_names_out()
+    array(['1', 'x0', 'x1', 'x2', 'x0 x1', 'x0 x2', 'x1 x2'], dtype=object)
     """
 
-    def __init__(self, degree: int = 2):
+    def __init__(self, degree: int = 2, *, interaction_only: bool = False):
         self.degree = degree
+        self.interaction_only = interaction_only
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Names that read as products, without the weights: ``"1"``, ``"x0"``, ``"x0^2"``, ``"x0 x1"``.
@@ -156,12 +164,14 @@ class PolynomialMap(_ProductMap):
         ndarray of shape (n_output_features_,)
         """
         check_is_fitted(self)
-        return monomial_names(list(_check_feature_names_in(self, input_features)), self.degree)
+        names = list(_check_feature_names_in(self, input_features))
+        return monomial_names(names, self.degree, distinct=self.interaction_only)
 
     def _count(self, n_features: int) -> int:
         degree = check_degree(self.degree)
-        n_columns = n_monomials(n_features, degree)
-        refuse_too_many_columns(n_columns, f"degree={degree} of {n_features} columns", f"Polynomial({degree})")
+        check_choice("interaction_only", self.interaction_only, (False, True))
+        n_columns = n_monomials(n_features, degree, distinct=self.interaction_only)
+        refuse_too_many_columns(n_columns, f"degree={degree} of {n_features} columns", self._kernel_name())
         return n_columns
 
     def _dense(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -169,9 +179,9 @@ class PolynomialMap(_ProductMap):
             X.shape[0] * self.n_output_features_,
             X.dtype.itemsize,
             (X.shape[0], self.n_output_features_),
-            f"pass X as CSR, or use vicinal.expand.kernels.Polynomial({self.degree})",
+            f"pass X as CSR, or use vicinal.expand.kernels.{self._kernel_name()}",
         )
-        powers = np.arange(1, self.degree + 1)
+        powers = np.arange(1, 2 if self.interaction_only else self.degree + 1)
         weights = np.sqrt(1 / np.cumprod(powers, dtype=np.float64))[:, None, None]
 
         def factors(rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -179,17 +189,22 @@ class PolynomialMap(_ProductMap):
             return np.ones(columns.shape[1]), weights * columns ** powers[:, None, None]
 
         falling = np.cumprod(np.concatenate([[1.0], self._steps()]))
-        return dense_products(X.shape, self.degree, factors, np.sqrt(falling), X.dtype)
+        scales, distinct = np.sqrt(falling), self.interaction_only
+        return dense_products(X.shape, self.degree, factors, scales, X.dtype, distinct=distinct)
 
     def _sparse(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         clean = without_zeros(X)
         refuse_what_does_not_fit(
-            sparse_size(clean, self.degree),
+            sparse_size(clean, self.degree, distinct=self.interaction_only),
             clean.dtype.itemsize + 8,
             (X.shape[0], self.n_output_features_),
-            f"or use vicinal.expand.kernels.Polynomial({self.degree})",
+            f"or use vicinal.expand.kernels.{self._kernel_name()}",
         )
-        return sparse_products(clean, self.degree, self._steps(), np.ones(X.shape[0]), X.dtype)
+        weights, common, distinct = self._steps(), np.ones(X.shape[0]), self.interaction_only
+        return sparse_products(clean, self.degree, weights, common, X.dtype, distinct=distinct)
+
+    def _kernel_name(self) -> str:
+        return f"Polynomial({self.degree}{', interaction_only=True' if self.interaction_only else ''})"
 
     def _steps(self) -> NDArray[np.float64]:
         """p, p - 1, ..., 1: what the squared weight gains from one degree to the next."""

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.random_projection import GaussianRandomProjection
 from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_count, check_positive
+from .._validation import Matrix, all_or_nothing, check_count, check_positive, checked_rows
 
 BLOCK_ENTRIES = 2**21  # of rows and of their images, while errors are measured: 16 MB
 TAIL = 1 + np.sqrt(1.5)  # of ln(2 / delta) / n_blocks in the bound of a hashed projection
@@ -280,7 +280,7 @@ class GaussianProjection(RandomProjection):
         return self.n_components_
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return checked_rows(self, X, reset=reset)
 
     def _width(self, n_features: int) -> int:
         if not isinstance(self.n_components, str):

@@ -17,11 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 from sklearn.utils import check_array, gen_batches
 
-from .._validation import check_count, check_positive, suggest
+from .._validation import check_choice, check_count, check_positive, suggest
 from ._characteristic import CharacteristicFunction
 from ._gram import (
     cauchy_of_sparse,
     checked_pair,
+    falling_factorials,
+    interaction_sums,
     largest_difference,
     over_common_entries,
     product_over_columns,
@@ -42,24 +44,35 @@ class Polynomial:
     Parameters
     ----------
     degree : int, default=2
+    interaction_only : bool, default=False
+        Only monomials of distinct columns, with the same weights. For degree 2 this is ``(1 + <x, y>) ** 2`` minus the
+        sum of ``(x_i y_i) ** 2``; in general it takes as many operations per pair of rows as there are columns, times
+        the degree.
 
     Examples
     --------
     >>> from vicinal.expand.kernels import Polynomial
     >>> Polynomial(degree=3)([[1.0, 2.0]], [[0.0, 0.5]])
     array([[8.]])
+    >>> Polynomial(interaction_only=True)([[1.0, 2.0]], [[3.0, 0.5]])
+    array([[15.]])
     """
 
     degree: int = 2
+    interaction_only: bool = False
 
     def __post_init__(self) -> None:
         check_count("degree", self.degree)
+        check_choice("interaction_only", self.interaction_only, (False, True))
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[Any]:
         """The Gram matrix of shape (n_X, n_Y); Y is X if it is None."""
         rows, others = checked_pair(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
-            gram = polynomial_kernel(rows, others, degree=self.degree, gamma=1, coef0=1)
+            if self.interaction_only:
+                gram = interaction_sums(rows, others, falling_factorials(self.degree))
+            else:
+                gram = polynomial_kernel(rows, others, degree=self.degree, gamma=1, coef0=1)
         return refuse_overflow(gram, f"The polynomial kernel of degree {self.degree}")
 
 

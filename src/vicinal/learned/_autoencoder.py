@@ -12,9 +12,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neural_network import MLPRegressor
 from sklearn.utils import Tags, check_array, check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_count, check_non_negative
+from .._validation import all_or_nothing, check_choice, check_count, check_non_negative, checked_rows
 from ._corruption import corruption
 
 Dense = NDArray[Any]
@@ -63,7 +63,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.n_components_
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Dense:
-        return validate_data(self, X, reset=reset, dtype=(np.float64, np.float32), order="C" if reset else None)
+        return checked_rows(self, X, reset=reset, accept_sparse=False, order="C" if reset else None)
 
     def _checked_codes(self, codes: ArrayLike) -> Dense:
         check_is_fitted(self)
@@ -146,6 +146,7 @@ class DenoisingAutoencoder(_Autoencoder):
     True
     """
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> DenoisingAutoencoder:
         """Train encoder and decoder.
 
@@ -355,6 +356,7 @@ class StackedDenoisingAutoencoder(_Autoencoder):
             rows = layer.inverse_transform(rows)
         return rows
 
+    @all_or_nothing
     def _fitted_codes(self, X: ArrayLike, *, of_last_layer: bool) -> Dense:
         codes = self._checked(X, reset=True)
         sizes = self._sizes(codes.shape[1])

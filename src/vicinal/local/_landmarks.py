@@ -11,18 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
 from .._calls import as_native, kernel_dtype, n_threads
 from .._validation import (
     Matrix,
-    as_numbers,
+    all_or_nothing,
     check_choice,
     check_count,
     check_count_range,
     check_feature_count,
     check_non_negative,
+    checked_rows,
 )
 from ._anchors import BLOCK, METRICS, AnchorGroups, draw_group_sizes, nearest_anchors, placement, sample_groups
 
@@ -36,6 +37,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
 
     _takes_missing = False
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Draw the landmarks from X, and the subspaces.
 
@@ -53,9 +55,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         check_non_negative("regularization", self.regularization)
         rng = check_random_state(self.random_state)
         landmarks, n_nearest = self._draw_landmarks(rows.shape[0], rng)
-        state = self._fit(rows, landmarks, rng)
-        # All fitted state at once, at the end: a fit that fails leaves the model as it was.
-        for name, value in state.items():
+        for name, value in self._fit(rows, landmarks, rng).items():
             setattr(self, name, value)
         self.n_nearest_ = n_nearest
         self.landmark_ptr_ = np.concatenate([[0], np.cumsum([len(drawn) for drawn in landmarks])]).astype(np.int64)
@@ -99,16 +99,8 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_all_finite="allow-nan" if self._takes_missing else True,
-            ensure_min_samples=2 if reset else 1,
-        )
-        return as_numbers(X)
+        finite, least = "allow-nan" if self._takes_missing else True, 2 if reset else 1
+        return checked_rows(self, X, reset=reset, dtype="numeric", ensure_all_finite=finite, ensure_min_samples=least)
 
     def _draw_landmarks(self, n_samples: int, rng: np.random.RandomState) -> tuple[list[NDArray[np.int64]], int]:
         """The rows that are landmarks in each iteration, and how many nearest ones a row gets (1 <= l_k < l_p)."""

@@ -10,17 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._validation import (
     Matrix,
-    as_numbers,
+    all_or_nothing,
     check_choice,
     check_count,
     check_count_range,
     check_feature_range,
     check_image_shape,
     check_non_negative,
+    checked_rows,
 )
 from ._anchors import (
     METRICS,
@@ -164,6 +165,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RandLocal:
         """Draw groups of anchors from X and measure their mean distances.
 
@@ -181,6 +183,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self._keep(groups, samples, mean_distances(groups, X, n_jobs=self.n_jobs))
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> sp.csr_matrix | sp.csr_array:
         """What ``fit(X).transform(X)`` returns, in one pass over X.
 
@@ -256,16 +259,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
         # Infinite values are found by the kernel as it reads the rows, not by a pass of their own.
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        return as_numbers(X)
+        least = 2 if reset else 1
+        return checked_rows(self, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=least)
 
     def _draw(self, X: Matrix) -> tuple[AnchorGroups, NDArray[np.int64]]:
         """Draw columns and anchors of all groups (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
@@ -289,7 +284,6 @@ class RandLocal(TransformerMixin, BaseEstimator):
         return sample_groups(X, anchors, features, self.metric)
 
     def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64]) -> None:
-        """All fitted state at once, at the end: a fit that fails leaves the model as it was."""
         self.anchor_samples_, self.mean_distances_ = samples, means
         self.anchors_, self.anchor_rows_, self.anchor_ptr_ = groups.table, groups.rows, groups.anchor_ptr
         self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr

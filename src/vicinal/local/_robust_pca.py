@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_count
+from .._validation import all_or_nothing, check_count, checked_rows
 from ._robust_basis import QUANTILE, Flags, chi2_quantile, robust_basis, wilson_hilferty_cutoff
 
 
@@ -111,6 +111,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.max_components = max_components
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RobustPCA:
         """Find the robust centre and components.
 
@@ -123,7 +124,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self
         """
-        rows: NDArray = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        rows: NDArray = checked_rows(self, X, accept_sparse=False, ensure_min_samples=2)
         self._check_parameters(*rows.shape)
         basis = robust_basis(
             rows,
@@ -227,7 +228,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _checked(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return checked_rows(self, X, accept_sparse=False, reset=False)
 
     def _distances(self, X: NDArray) -> tuple[NDArray, NDArray]:
         components = self.components_.astype(np.float64)

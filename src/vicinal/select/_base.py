@@ -14,11 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._messages import warn_not_converged
 from .._optim import Solved
-from .._validation import Matrix, all_or_nothing, check_adjacency, check_selected_count
+from .._validation import (
+    Matrix,
+    all_or_nothing,
+    check_adjacency,
+    check_selected_count,
+    checked_rows,
+    refuse_other_than_numbers,
+)
 
 # What a method may look at besides X: how each is checked against the number of rows, and what `_rank` gets of it.
 INPUTS: dict[str, Callable[[Any, int], Any]] = {"adjacency": check_adjacency}
@@ -100,9 +107,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
 
     @all_or_nothing
     def _fit(self, X: ArrayLike, **inputs: Any) -> Self:
-        rows: Matrix = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_min_features=1
-        )
+        rows: Matrix = checked_rows(self, X, ensure_min_samples=2, ensure_min_features=1)
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
@@ -126,6 +131,21 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         self._history = None if ranked.objective is None else np.asarray(ranked.objective, dtype=np.float64)
         self._cut(ranked.n_most)
         return self
+
+    def transform(self, X: ArrayLike) -> Any:
+        """The columns of X that are kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, number of columns that are kept)
+        """
+        check_is_fitted(self)
+        refuse_other_than_numbers(X, type(self).__name__)
+        return super().transform(X)
 
     def with_n_features(self, n_features_to_select: int | float | str) -> Self:
         """The same selector with another number of features kept; nothing is fitted again.

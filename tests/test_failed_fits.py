@@ -1,0 +1,207 @@
+"""A fit that fails, at the door or in the middle, leaves every estimator as it was."""
+
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import vicinal
+from vicinal import (
+    MCFS,
+    NDFS,
+    RSFS,
+    RUFS,
+    RULLS,
+    SNFS,
+    SPEC,
+    UDFS,
+    DenoisingAutoencoder,
+    GaussianProjection,
+    HashedProjection,
+    HermiteMap,
+    KernelPerceptron,
+    LaplacianScore,
+    MaximumVariance,
+    OnlinePerceptron,
+    PolynomialMap,
+    ProjectedLandmarks,
+    RandLocal,
+    RandomFourierFeatures,
+    RBFMap,
+    RobustPCA,
+    SampledLandmarks,
+    SpectralFeatures,
+    StackedDenoisingAutoencoder,
+    SubsetProductMap,
+)
+
+ROWS = np.random.default_rng(0).uniform(size=(40, 5))
+X = pd.DataFrame(ROWS, columns=list("abcde"))
+NARROW = pd.DataFrame(ROWS[:, :3] + 1, columns=list("xyz"))
+Y = np.arange(40) % 2
+CASES = [  # each with a parameter that it refuses
+    (RandLocal(5, random_state=0), {"metric": "none"}),
+    (RULLS(3, n_neighborhood=5, n_nearest=2, random_state=0), {"variance": -1}),
+    (ProjectedLandmarks(3, n_nearest=2, random_state=0), {"n_components": 0}),
+    (SampledLandmarks(3, n_nearest=2, random_state=0), {"n_columns": 0}),
+    (RobustPCA(random_state=0), {"support_fraction": 2}),
+    (SpectralFeatures(2, random_state=0), {"n_components": 0}),
+    (DenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
+    (StackedDenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
+    (RandomFourierFeatures(8, random_state=0), {"frequencies": "none"}),
+    (RandomFourierFeatures(8, frequencies="hadamard", random_state=0), {"gamma": -1}),
+    (GaussianProjection(3, random_state=0), {"n_components": 0}),
+    (HashedProjection(8, random_state=0), {"n_blocks": 3}),
+    (PolynomialMap(), {"degree": 0}),
+    (SubsetProductMap(), {"max_features": 1}),
+    (HermiteMap(), {"gamma": -1}),
+    (RBFMap(), {"gamma": -1}),
+    (OnlinePerceptron(), {"n_passes": 0}),
+    (KernelPerceptron(), {"budget": 0}),
+    (MaximumVariance(), {"n_features_to_select": 4}),
+    (LaplacianScore(), {"n_neighbors": 0}),
+    (SPEC(), {"power": 0}),
+    (MCFS(n_clusters=2), {"n_neighbors": 0}),
+    (UDFS(n_clusters=2), {"tol": -1}),
+    (NDFS(n_clusters=2, tol=0.01, random_state=0), {"tol": -1}),
+    (RUFS(n_clusters=2, tol=0.01, random_state=0), {"tol": -1}),
+    (RSFS(n_clusters=2, tol=0.01, random_state=0), {"tol": -1}),
+    (SNFS(), {"tol": -1}),
+]
+MODELS = [model for model, _ in CASES]
+
+
+def name_of(case):
+    return type(case).__name__
+
+
+def state_of(model):
+    return {name: value for name, value in vars(model).items() if name not in model.get_params()}
+
+
+def answer(model, rows):
+    answer_of = getattr(model, "transform", None) or model.decision_function
+    found = answer_of(rows)
+    return found.toarray() if sp.issparse(found) else np.asarray(found)
+
+
+def assert_as_before(model, state, answers):
+    assert state_of(model) == state  # the very same objects
+    np.testing.assert_array_equal(answer(model, X), answers)
+
+
+@pytest.fixture
+def fitted(request):
+    """A model that was fitted on five columns; it must answer as before when the test is over."""
+    model = clone(request.param).fit(X, Y)
+    state, answers = state_of(model), answer(model, X)
+    yield model
+    assert_as_before(model, state, answers)
+
+
+def test_every_estimator_is_tested():
+    estimators = {name for name in vicinal.__all__ if hasattr(getattr(vicinal, name), "fit")}
+    assert {name_of(model) for model in MODELS} == estimators
+
+
+@pytest.mark.parametrize("fitted", MODELS, ids=name_of, indirect=True)
+@pytest.mark.parametrize("bad", [np.inf, "red"])
+def test_rows_that_are_refused(fitted, bad):
+    rows = NARROW.astype(object)
+    rows.iloc[1, 1] = bad
+    with pytest.raises(ValueError, match="X"):
+        fitted.fit(rows, Y)
+    with pytest.raises(ValueError, match="X"):
+        (getattr(fitted, "fit_transform", None) or fitted.fit)(rows, Y)
+
+
+@pytest.mark.parametrize(("model", "bad"), CASES, ids=name_of)
+def test_parameters_that_are_refused(model, bad):
+    model = clone(model)
+    good = {name: model.get_params()[name] for name in bad}
+    with pytest.raises(ValueError, match=r"must|but|only"):
+        model.set_params(**bad).fit(NARROW, Y)
+    if not isinstance(model, HashedProjection):  # it needs no fit where it has a seed
+        with pytest.raises(NotFittedError):
+            check_is_fitted(model)
+    assert not state_of(model)
+    model.set_params(**good).fit(X, Y)
+    state, answers = state_of(model), answer(model, X)
+    with pytest.raises(ValueError, match=r"must|but|only"):
+        model.set_params(**bad).fit(NARROW, Y)
+    model.set_params(**good)
+    assert_as_before(model, state, answers)
+
+
+class Interruption:
+    """Sends the interrupt of Ctrl-C when the package has returned from a number of its functions; counts them."""
+
+    package = str(Path(vicinal.__file__).parent)
+
+    def __init__(self, at=None):
+        self.at, self.n_returns = at, 0
+
+    def once_more(self, share):
+        """The same with an interrupt after a share of the work; the last two returns come after all of it."""
+        return Interruption(at=1 + int(share * (self.n_returns - 3)))
+
+    def __enter__(self):
+        sys.setprofile(self.watch)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def watch(self, frame, event, _):
+        if event == "return" and frame.f_code.co_filename.startswith(self.package):
+            self.n_returns += 1
+            if self.n_returns == self.at:
+                signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("fitted", MODELS, ids=name_of, indirect=True)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_an_interrupt_at_any_time(fitted, share):
+    with Interruption() as whole:
+        clone(fitted).fit(NARROW, Y)
+    with pytest.raises(KeyboardInterrupt), whole.once_more(share):
+        fitted.fit(NARROW, Y)
+
+
+@pytest.mark.parametrize("fitted", [RBFMap(), RBFMap(gamma=0.5)], ids=name_of, indirect=True)
+def test_memory_that_is_not_allowed(fitted):
+    fitted.max_memory = 1000
+    with pytest.raises(MemoryError, match="max_memory"):
+        fitted.fit(NARROW)
+
+
+@pytest.mark.parametrize(
+    "fitted", [ProjectedLandmarks(3, n_nearest=2), GaussianProjection(3)], ids=name_of, indirect=True
+)
+def test_memory_that_is_not_there(fitted):
+    fitted.n_components = 1000
+    with pytest.raises(MemoryError):
+        fitted.fit(sp.csr_array((40, 10**12)))
+
+
+@pytest.mark.parametrize("fitted", [OnlinePerceptron(), KernelPerceptron(budget=5)], ids=name_of, indirect=True)
+def test_rows_that_are_refused_while_learning_goes_on(fitted):
+    for rows, labels in ((NARROW, Y), (X.replace(X.iloc[3, 3], np.nan), Y), (X, Y + 5), (X.assign(b="red"), Y)):
+        with pytest.raises(ValueError, match=r"X|y has labels|names"):
+            fitted.partial_fit(rows, labels)
+
+
+@pytest.mark.parametrize("fitted", [OnlinePerceptron(), KernelPerceptron(budget=5)], ids=name_of, indirect=True)
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_an_interrupt_while_learning_goes_on(fitted, share):
+    with Interruption() as whole:
+        clone(fitted).partial_fit(X, 1 - Y, classes=[0, 1])
+    with pytest.raises(KeyboardInterrupt), whole.once_more(share):
+        fitted.partial_fit(X, 1 - Y)
