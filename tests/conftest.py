@@ -13,6 +13,11 @@ for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+# The same examples each time, and none that fails because a machine is busy.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
 
 TESTS = Path(__file__).parent
 NUMERICAL = ("test_native.py", "test_native_neighbors.py", "test_graphs.py", "test_cluster.py", "test_metrics.py")

@@ -85,7 +85,7 @@ def fitted(estimator, table, X=None):
 
 
 def essence(model, X):
-    """What is compared where sums are taken in another order: a selector's scores, which rounding may rank otherwise."""
+    """What is compared where sums are taken in another order: of selectors the scores, which rounding may reorder."""
     return model.scores_ if hasattr(model, "scores_") else answer(model, X)
 
 

@@ -19,8 +19,6 @@ EXAMPLES = max(1, WANTED // len(ESTIMATORS)) if WANTED else 10
 @settings(
     max_examples=EXAMPLES,
     derandomize=not WANTED,
-    database=None,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     print_blob=False,
 )
