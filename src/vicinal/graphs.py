@@ -195,10 +195,10 @@ def smooth_eigenvectors(W: Matrix, n_vectors: int) -> tuple[NDArray[np.float64],
     --------
     >>> import numpy as np
     >>> from vicinal.graphs import smooth_eigenvectors
-    >>> path = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> path = np.eye(4, k=1) + np.eye(4, k=-1)
     >>> values, vectors = smooth_eigenvectors(path, 1)
     >>> values.round(3), vectors.ravel().round(3)
-    (array([1.]), array([ 0.707, -0.   , -0.707]))
+    (array([0.5]), array([ 0.577,  0.289, -0.289, -0.577]))
     """
     weights = _checked_weights(W)
     check_count("n_vectors", n_vectors)

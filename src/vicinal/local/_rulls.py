@@ -281,13 +281,12 @@ class RULLS(LandmarkFeatures):
                 joblib.delayed(work)(part) for part in parts
             )
 
-    def _transform(self, X: Matrix, *, by_directions: bool = False) -> sp.csr_matrix | sp.csr_array:
-        """`by_directions` writes directions out even where products with the rows take fewer operations."""
+    def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         table = self.rows_ if self.directions_ is None else self.directions_
         n_iterations = len(self.landmark_ptr_) - 1
         columns, values = empty_entries(X, n_iterations * self.n_nearest_, self.landmark_ptr_[-1], table.dtype)
         search = self._search
-        if self.directions_ is None and (self.normalize or by_directions):
+        if self.directions_ is None and self.normalize:
             search = self._search_expanded
         if sp.issparse(X) and self.center_ is not None:  # its zeros have to move, too
             for start in range(0, X.shape[0], BLOCK):
