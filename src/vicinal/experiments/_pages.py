@@ -17,12 +17,7 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def experiment_page(
-    experiment: Experiment,
-    summaries: list[Summary],
-    *,
-    command: str,
-    facts: Facts,
-    pictures: Section | None = None,
+    experiment: Experiment, summaries: list[Summary], *, command: str, facts: Facts, pictures: Section | None = None
 ) -> Page:
     """The report of an experiment, from its summary alone.
 
@@ -80,12 +75,7 @@ def threads_of(results: Sequence[Result]) -> str:
 
 
 def comparison_page(
-    experiment: Experiment,
-    summaries: list[Summary],
-    *,
-    command: str,
-    facts: Facts,
-    pictures: Section | None = None,
+    experiment: Experiment, summaries: list[Summary], *, command: str, facts: Facts, pictures: Section | None = None
 ) -> Page:
     """The report of `vicinal compare`.
 

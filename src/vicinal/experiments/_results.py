@@ -96,17 +96,13 @@ def results_of(
     experiment: Experiment, cell: Cell, outcome: Outcome, *, threads: int, versions: Mapping[str, str]
 ) -> list[Result]:
     """A result for each value of a cell."""
+    blank = _blank(experiment, cell, versions)
     return [
-        Result(
-            experiment.run_name,
-            cell.data,
-            cell.method,
-            cell.variant,
-            cell.seed,
-            fold,
-            measure,
-            value,
-            protocol=protocol_of(experiment, cell),
+        replace(
+            blank,
+            fold=fold,
+            measure=measure,
+            value=value,
             feature_seconds=outcome.feature_seconds,
             model_seconds=outcome.model_seconds,
             tuning_seconds=outcome.tuning_seconds,
@@ -116,7 +112,6 @@ def results_of(
             nonzeros_per_row=outcome.nonzeros_by_measure.get(measure, outcome.nonzeros_per_row),
             chosen=outcome.chosen_by_measure.get(measure, outcome.chosen),
             notes="; ".join(outcome.notes),
-            versions=versions,
         )
         for fold, measure, value in outcome.values
     ]
@@ -124,23 +119,25 @@ def results_of(
 
 def failed_results(experiment: Experiment, cell: Cell, reason: str, versions: Mapping[str, str]) -> list[Result]:
     """A cell that could not be run has results, too: without values, with the reason."""
-    return [
-        Result(
-            experiment.run_name,
-            cell.data,
-            cell.method,
-            cell.variant,
-            cell.seed,
-            run,
-            measure,
-            None,
-            protocol=protocol_of(experiment, cell),
-            notes=f"not run: {reason}",
-            versions=versions,
-        )
-        for run in range(cell.fold, cell.fold + experiment.task.runs(experiment))
-        for measure in experiment.measures(cell)
-    ]
+    blank = replace(_blank(experiment, cell, versions), notes=f"not run: {reason}")
+    runs = range(cell.fold, cell.fold + experiment.task.runs(experiment))
+    return [replace(blank, fold=run, measure=measure) for run in runs for measure in experiment.measures(cell)]
+
+
+def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> Result:
+    """What the results of a cell have in common."""
+    return Result(
+        experiment.run_name,
+        cell.data,
+        cell.method,
+        cell.variant,
+        cell.seed,
+        cell.fold,
+        experiment.measures(cell)[0],
+        None,
+        protocol=protocol_of(experiment, cell),
+        versions=versions,
+    )
 
 
 @dataclass
