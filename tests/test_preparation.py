@@ -69,7 +69,7 @@ class TestScales:
         np.testing.assert_allclose(clone(made).fit(X).transform(X[:7]), whole[:7])
 
     def test_unknown_ones_and_negative_counts_are_refused(self, X):
-        with pytest.raises(ValueError, match="scale must be one of 'none', 'standard', .*; got 'columns'"):
+        with pytest.raises(ValueError, match=r"scale must be one of 'none', 'standard', .*; got 'columns'"):
             scaler("columns", X)
         with pytest.raises(ValueError, match="TF-IDF is for counts, but the least value is -1; take another scale"):
             scaler("tfidf", np.array([[-1.0, 2.0]]))
@@ -129,7 +129,7 @@ class TestTables:
         with pytest.raises(ValueError, match="Column 'b' has infinite values, the first in row 2"):
             check_table(make({"a": [1.0, 2.0], "b": [1.0, np.inf]}))
         dates = make({"day": np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[us]")})
-        with pytest.raises(ValueError, match="Column 'day' is of type .*; turn it into numbers or text"):
+        with pytest.raises(ValueError, match=r"Column 'day' is of type .*; turn it into numbers or text"):
             check_table(dates)
 
     def test_columns_of_objects(self):
