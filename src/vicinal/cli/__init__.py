@@ -20,6 +20,7 @@ COMMANDS = {  # what each one does; its function has the same name in the module
     "data": "Data sets by name: list the known ones, and fetch them.",
 }
 VERSION_FLAGS, HELP_FLAGS = ("--version",), ("--help", "-h")
+INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -39,7 +40,8 @@ def _run(arguments: list[str]) -> None:
     try:
         make_app()(arguments)
     except KeyboardInterrupt:
-        sys.exit("vicinal: interrupted.")
+        print("vicinal: interrupted.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except ImportError as error:
         if error.name is None or error.name.split(".")[0] == __package__.split(".")[0]:
             raise
@@ -59,7 +61,14 @@ def make_app() -> Any:
     """The parser of all commands, each of which it imports when it is called."""
     from cyclopts import App
 
-    app = App(name="vicinal", help=ABOUT, help_flags=HELP_FLAGS, version_flags=(), result_action="return_value")
+    app = App(
+        name="vicinal",
+        help=ABOUT,
+        help_flags=HELP_FLAGS,
+        version_flags=(),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
     for name in COMMANDS:
         app.command(f"{__name__}.{name}:{name}", name=name)
     return app

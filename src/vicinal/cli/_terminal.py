@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def _stdout() -> Console:
-    return Console(highlight=False)
+    return Console(highlight=False, emoji=False)
 
 
 def _stderr() -> Console:
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def width() -> int:
