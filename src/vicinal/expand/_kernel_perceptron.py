@@ -53,6 +53,8 @@ class KernelPerceptron(BasePerceptron):
         gone; this rule holds the kernel values of all pairs in M.
     random_state : int, RandomState instance or None, default=None
         Draws the orders, where ``shuffle=True``.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class KernelPerceptron(BasePerceptron):
         budget: int | None = None,
         forget: str = "oldest",
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.kernel = kernel
         self.n_passes = n_passes
@@ -120,6 +123,7 @@ class KernelPerceptron(BasePerceptron):
         self.budget = budget
         self.forget = forget
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _new_learner(self, rows: Matrix, n_outputs: int) -> SupportLearner:
         return SupportLearner(get_kernel(self.kernel), rows[:0], np.zeros((0, n_outputs)), *self._checked_budget())
