@@ -14,7 +14,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
-from .._calls import as_native, kernel_dtype, n_threads
+from .._calls import as_native, kernel_dtype, n_threads, obeys_n_jobs
 from .._validation import (
     Matrix,
     all_or_nothing,
@@ -28,6 +28,7 @@ from .._validation import (
 from ._anchors import BLOCK, METRICS, AnchorGroups, draw_group_sizes, nearest_anchors, placement, sample_groups
 
 
+@obeys_n_jobs
 class LandmarkFeatures(TransformerMixin, BaseEstimator):
     """Draws landmarks for each iteration and turns distances to the nearest of them into features (Eq. 6).
 
@@ -160,8 +161,8 @@ class SampledLandmarks(LandmarkFeatures):
         Distance within a draw's columns.
     random_state : int, RandomState instance or None, default=None
         Draws columns and landmarks. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -275,8 +276,8 @@ class ProjectedLandmarks(LandmarkFeatures):
         Distance within the subspace.
     random_state : int, RandomState instance or None, default=None
         Draws subspaces and landmarks. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

@@ -11,10 +11,9 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from .. import _native
-from .._calls import as_native, current_callback, kernel_dtype, n_threads
+from .._calls import as_native, current_callback, kernel_dtype, n_threads, one_blas_thread
 from .._validation import Matrix, check_choice, check_count, check_positive, check_share
 from ._anchors import BLOCK, METRICS, as_csr, empty_entries, nearest_rows, placement
 from ._landmarks import LandmarkFeatures
@@ -80,8 +79,8 @@ class RULLS(LandmarkFeatures):
         Distance between rows, by which neighbourhoods are found, and within subspaces.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -276,7 +275,7 @@ class RULLS(LandmarkFeatures):
         """What `work` makes of all landmarks, a few at a time, in as many threads as there may be."""
         size = max(1, BATCH_BYTES // (8 * shape[1] * n_columns))
         parts = [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             return joblib.Parallel(n_threads(self.n_jobs), require="sharedmem")(
                 joblib.delayed(work)(part) for part in parts
             )

@@ -16,6 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import limited_threads
 from .._messages import warn_not_converged
 from .._optim import Solved
 from .._validation import (
@@ -114,7 +115,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         for name, given in inputs.items():
             inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:
-            ranked = self._rank(rows, **inputs)
+            with limited_threads(getattr(self, "n_jobs", None)):
+                ranked = self._rank(rows, **inputs)
         except np.linalg.LinAlgError as error:
             raise ValueError(self._unreadable(rows)) from error
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)

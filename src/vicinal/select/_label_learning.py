@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
+from .._calls import one_blas_thread
 from .._messages import warn
 from .._optim import Solved, descend, minimize_in_box, row_lengths
 from .._validation import Matrix, check_count, check_non_negative
@@ -160,8 +160,7 @@ class LabelLearner(FeatureSelector):
         X = as_doubles(X)
         kept = varying(X)
         F = start_labels(X, n_clusters, self.random_state)
-        # Products of thin matrices gain nothing by threads, and where processors are busy wait for them at length.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             objective = self._objective(X, F, **weights)
             learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
         self.pseudo_labels_, self.coef_ = (objective.label_size * part for part in learned.solution)

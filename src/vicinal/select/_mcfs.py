@@ -35,6 +35,8 @@ class MCFS(FeatureSelector):
         How many columns take part in each regression, at most; what exceeds the columns, or the rows less one, is cut.
         None for half the columns and no more than 50: with many more, regressions fit single rows, whose rare columns
         then have the largest coefficients.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -85,12 +87,14 @@ class MCFS(FeatureSelector):
         n_neighbors: int = 5,
         weights: str = "heat",
         n_nonzero: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.n_nonzero = n_nonzero
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_count("n_clusters", self.n_clusters)

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
+from .._calls import n_threads, one_blas_thread
 from .._messages import warn
 from .._optim import (
     Form,
@@ -62,6 +62,8 @@ class NDFS(FeatureSelector):
         Ends when the objective falls by less than this share of it.
     random_state : int, RandomState instance or None, default=None
         Starts the k-means that finds the first labels.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -117,6 +119,7 @@ class NDFS(FeatureSelector):
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -127,6 +130,7 @@ class NDFS(FeatureSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
@@ -177,8 +181,8 @@ class _Problem:
         """F and W."""
 
         def step(state: tuple[Array, Array], spread: Array) -> tuple[Array, Array]:
-            ridge = RowWeightedRidge(self.X, spread, self.beta, form=self.form)
-            with threadpool_limits(1, user_api="blas"):  # solves with few columns: threads would wait for memory
+            ridge = RowWeightedRidge(self.X, spread, self.beta, form=self.form, n_threads=n_threads(None))
+            with one_blas_thread():  # solves with few columns
                 labels = self._lower_labels(state[0], ridge)
             return labels, ridge.coefficients(labels)
 

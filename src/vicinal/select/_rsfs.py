@@ -50,6 +50,8 @@ class RSFS(LabelLearner):
         Ends when the objective falls by less than this share of it in a round.
     random_state : int, RandomState instance or None, default=None
         Starts the k-means that finds the first labels.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class RSFS(LabelLearner):
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -119,6 +122,7 @@ class RSFS(LabelLearner):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _weights(self, X: Matrix) -> dict[str, float]:
         return {

@@ -58,7 +58,7 @@ class SNFS(FeatureSelector):
     random_state : int, RandomState instance or None, default=None
         Draws the random rows where `n_neighbors` is a number; nothing else is random.
     n_jobs : int or None, default=None
-        Threads for CSR; None or -1 for all cores. Dense rows take those of NumPy's matrix products.
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

@@ -44,6 +44,8 @@ class SPEC(FeatureSelector):
         power 1 is the Laplacian score.
     n_vectors : int, default=5
         How many eigenvectors "leading" looks at; fewer than rows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class SPEC(FeatureSelector):
         weights: str = "heat",
         power: int = 1,
         n_vectors: int = 5,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -93,6 +96,7 @@ class SPEC(FeatureSelector):
         self.weights = weights
         self.power = power
         self.n_vectors = n_vectors
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         check_choice("criterion", self.criterion, CRITERIA)

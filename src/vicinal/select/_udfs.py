@@ -7,6 +7,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._calls import n_threads
 from .._optim import Form, Solved, descend_by_reweighting, products_of_rows, row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import nearest_rows
@@ -54,6 +55,8 @@ class UDFS(FeatureSelector):
         Most reweightings.
     tol : float, default=1e-5
         Ends when the objective falls by less than this share of it.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class UDFS(FeatureSelector):
         ridge: float = 1.0,
         max_iter: int = 300,
         tol: float = 1e-5,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -113,6 +117,7 @@ class UDFS(FeatureSelector):
         self.ridge = ridge
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
@@ -211,7 +216,7 @@ class _Reweighted:
         self.scaled = X.multiply(self.root.T).tocsr() if sp.issparse(X) else X * self.root.T
         self.by_rows = form == "rows" or (form == "auto" and X.shape[0] < X.shape[1])
         if self.by_rows:
-            inner = (B @ products_of_rows(self.scaled)).T
+            inner = (B @ products_of_rows(self.scaled, n_threads=n_threads(None))).T
             inner.flat[:: inner.shape[0] + 1] += gamma
             self.factor = scipy.linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
         else:
