@@ -139,7 +139,7 @@ def _check_symmetric(density: Any) -> float:
     if isinstance(density, type | rv_continuous) or not all(callable(getattr(density, name, None)) for name in needed):
         raise ValueError(
             "density must be a frozen continuous distribution of scipy.stats of one variable, such as "
-            f"scipy.stats.t(df=3); got {density!r}."
+            f"scipy.stats.t(df=3), or a function of frequencies; got {density!r}."
         )
     masses = np.concatenate([0.5 ** np.arange(2, 30), np.linspace(0.01, 0.49, 25)])
     quantiles = np.asarray(density.isf(masses), dtype=np.float64)
@@ -181,5 +181,7 @@ def _alternating_sum(terms: NDArray[np.float64]) -> float:
 
 
 def _name(density: Any) -> str:
+    if hasattr(density, "function"):
+        return repr(density.function)
     name = getattr(getattr(density, "dist", None), "name", None) or type(density).__name__
     return f"scipy.stats.{name}"

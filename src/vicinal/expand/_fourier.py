@@ -56,7 +56,9 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Number of features: a cosine and a sine for each frequency. If it is odd, the last frequency has a cosine with a
         random phase in place of both. "auto" takes as many as `epsilon` and `delta` need.
     kernel : {"gaussian", "laplacian", "cauchy"} or a kernel with draw_frequencies, default="gaussian"
-        A kernel of `vicinal.expand.kernels`, or its name.
+        A kernel of `vicinal.expand.kernels`, or its name. For a kernel of your own there are `FromFunction`, which
+        finds the density, `ShiftInvariant`, which takes the density, and `FromSampler`, which takes a function that
+        draws from it; any object with a method ``draw_frequencies(n_frequencies, n_features, rng)`` will do, too.
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name. For the Gaussian and the Cauchy kernel "scale" is
         ``1 / (n_features * X.var())`` and "median" ``1 / (2 * median squared distance)``; for the Laplacian kernel they

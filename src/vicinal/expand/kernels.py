@@ -1,36 +1,50 @@
 """Kernels: functions of two rows that are inner products of features, of which there may be very many.
 
 Each one is a small value that is called with rows, ``kernel(X)`` or ``kernel(X, Y)``, and returns the Gram matrix.
-Rows are dense or CSR. The result is float64, or float32 where all rows are float32.
+Rows are dense or CSR. The result is float64, or float32 where all rows are float32. Those that depend on differences
+of rows alone can also draw from their spectral densities, for `RandomFourierFeatures`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import polynomial_kernel
 from sklearn.utils import check_array, gen_batches
 
 from .._validation import check_choice, check_count, check_positive, suggest
-from ._characteristic import CharacteristicFunction
 from ._gram import (
-    cauchy_of_sparse,
     checked_pair,
     falling_factorials,
     interaction_sums,
-    largest_difference,
     over_common_entries,
     product_over_columns,
-    refuse_large_values,
     refuse_overflow,
-    with_narrow_indices,
 )
+from ._shift_invariant import Cauchy, FromFunction, FromSampler, Gaussian, Laplacian, ShiftInvariant
+
+__all__ = [
+    "KERNELS",
+    "AllSubsets",
+    "Cauchy",
+    "FromFunction",
+    "FromSampler",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Polynomial",
+    "PositiveDefiniteness",
+    "ShiftInvariant",
+    "check_positive_definite",
+    "get_kernel",
+    "gram_blocks",
+]
 
 Kernel = Callable[..., NDArray[Any]]
 
@@ -109,164 +123,6 @@ class AllSubsets:
         factor = np.multiply.outer(x, y)
         factor += 1
         return factor
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """``exp(-gamma * squared_distance)``.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        1 / (2 sigma^2) for a bandwidth of sigma.
-
-    Examples
-    --------
-    >>> from vicinal.expand.kernels import Gaussian
-    >>> Gaussian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
-    array([[1.    , 0.3679],
-           [0.3679, 1.    ]])
-    """
-
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_positive("gamma", self.gamma)
-
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[Any]:
-        """The Gram matrix of shape (n_X, n_Y); Y is X if it is None."""
-        rows, others = checked_pair(X, Y)
-        refuse_large_values("X", rows)
-        refuse_large_values("Y", others)
-        dtype, same = rows.dtype, others is rows
-        if not sp.issparse(rows) and not sp.issparse(others):  # distances far from zero would lose digits
-            center = others.mean(axis=0, dtype=np.float64)
-            rows = rows - center
-            others = rows if same else others - center
-        return rbf_kernel(rows, None if same else others, gamma=self.gamma).astype(dtype, copy=False)
-
-    def draw_frequencies(self, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Draws from the spectral density: normal, of variance 2 gamma in each coordinate."""
-        return rng.normal(scale=np.sqrt(2 * self.gamma), size=(n_frequencies, n_features))
-
-    def draw_lengths(self, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Lengths of such draws, whose directions are all equally likely: no other kernel here has this."""
-        return np.sqrt(2 * self.gamma * rng.chisquare(n_features, size=n_frequencies))
-
-
-@dataclass(frozen=True)
-class Laplacian:
-    """``exp(-gamma * manhattan_distance)``.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-
-    Examples
-    --------
-    >>> from vicinal.expand.kernels import Laplacian
-    >>> Laplacian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
-    array([[1.    , 0.3679],
-           [0.3679, 1.    ]])
-    """
-
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_positive("gamma", self.gamma)
-
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[Any]:
-        """The Gram matrix of shape (n_X, n_Y); Y is X if it is None."""
-        rows, others = checked_pair(X, Y)
-        gram = laplacian_kernel(with_narrow_indices(rows), with_narrow_indices(others), gamma=self.gamma)
-        return gram.astype(rows.dtype, copy=False)
-
-    def draw_frequencies(self, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Draws from the spectral density: Cauchy, of scale gamma in each coordinate."""
-        return self.gamma * rng.standard_cauchy(size=(n_frequencies, n_features))
-
-
-@dataclass(frozen=True)
-class Cauchy:
-    """The product of ``1 / (1 + gamma * (x_i - y_i) ** 2)`` over all columns.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-
-    Examples
-    --------
-    >>> from vicinal.expand.kernels import Cauchy
-    >>> Cauchy()([[0.0, 0.0], [1.0, 1.0]])
-    array([[1.  , 0.25],
-           [0.25, 1.  ]])
-    """
-
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_positive("gamma", self.gamma)
-
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[Any]:
-        """The Gram matrix of shape (n_X, n_Y); Y is X if it is None."""
-        rows, others = checked_pair(X, Y)
-        if sp.issparse(rows) and sp.issparse(others):
-            return cauchy_of_sparse(rows, others, self.gamma)
-        with np.errstate(over="ignore", under="ignore"):  # infinite squares give 0, as they should
-            return product_over_columns(rows, others, self._factor)
-
-    def draw_frequencies(self, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Draws from the spectral density: Laplace, of scale sqrt(gamma) in each coordinate."""
-        return rng.laplace(scale=np.sqrt(self.gamma), size=(n_frequencies, n_features))
-
-    def _factor(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        factor = np.subtract.outer(x, y)
-        np.multiply(factor, factor, out=factor)
-        factor *= self.gamma
-        factor += 1
-        return np.reciprocal(factor, out=factor)
-
-
-@dataclass(frozen=True)
-class ShiftInvariant:
-    """The kernel whose frequencies have a given density in each coordinate, independent of the others.
-
-    By Bochner's theorem every density is that of a kernel: the product of ``phi(x_i - y_i)`` over all columns, where
-    phi is the density's characteristic function. It is found by numerical integration, with an error of about 1e-8 at
-    most, once for the range of differences that the data has. CSR rows take as long as dense ones.
-
-    Parameters
-    ----------
-    density : frozen distribution of scipy.stats
-        Continuous, of one variable and symmetric about 0, for example ``scipy.stats.t(df=3)``.
-
-    Examples
-    --------
-    A uniform density gives the kernel of band-limited functions:
-
-    >>> import numpy as np
-    >>> from scipy.stats import uniform
-    >>> from vicinal.expand.kernels import ShiftInvariant
-    >>> kernel = ShiftInvariant(uniform(loc=-1, scale=2))
-    >>> np.allclose(kernel([[0.0]], [[0.5], [3.0]]), [np.sin(0.5) / 0.5, np.sin(3) / 3])
-    True
-    """
-
-    density: Any
-    _phi: CharacteristicFunction = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_phi", CharacteristicFunction(self.density))
-
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[Any]:
-        """The Gram matrix of shape (n_X, n_Y); Y is X if it is None."""
-        rows, others = checked_pair(X, Y)
-        self._phi.cover(largest_difference(rows, others))
-        return product_over_columns(rows, others, lambda x, y: self._phi(np.abs(np.subtract.outer(x, y))))
-
-    def draw_frequencies(self, n_frequencies: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Draws from the density, for every coordinate."""
-        return self.density.rvs(size=(n_frequencies, n_features), random_state=rng)
 
 
 KERNELS = {
