@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
-from ._validation import Matrix
+from ._validation import Matrix, all_or_nothing
 
 Kind = TypeVar("Kind")
 
@@ -133,7 +133,10 @@ PARALLEL = (
 
 
 def obeys_n_jobs(kind: type[Kind]) -> type[Kind]:
-    """A class whose methods that compute keep to the `n_jobs` of the estimator."""
+    """A class whose methods that compute keep to the `n_jobs` of the estimator.
+
+    Limits are lifted after a method has ended: until then, a fit that is interrupted leaves the estimator as it was.
+    """
 
     def limited(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -145,7 +148,8 @@ def obeys_n_jobs(kind: type[Kind]) -> type[Kind]:
 
     for name in PARALLEL:
         if isfunction(vars(kind).get(name)):
-            setattr(kind, name, limited(vars(kind)[name]))
+            method = limited(vars(kind)[name])
+            setattr(kind, name, all_or_nothing(method) if "fit" in name else method)
     return kind
 
 
