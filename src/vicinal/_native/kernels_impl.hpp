@@ -400,6 +400,7 @@ void sum_distances(const Real* scores, int r, Form form, const Real* offset, dou
     }
 }
 
+#include "candidates_impl.hpp"
 #include "fourier_impl.hpp"
 #include "index_impl.hpp"
 
@@ -420,6 +421,9 @@ constexpr Kernels<Real> table = {
     sum_distances<Real>,
     search_line<Real>,
     search_grid<Real>,
+    candidates_by_dots<Real>,
+    candidates_by_absolutes<Real>,
+    differences_below<Real>,
     hadamard<Real>,
     cos_sin<Real>,
 };
