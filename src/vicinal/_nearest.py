@@ -28,7 +28,7 @@ def nearest_rows(
     """Finds the nearest rows of Y, or of X itself, to each row of X.
 
     The search is exact: every pair of rows that could matter is compared in double precision. Distances are rounded to
-    44 binary digits (1 part in 10^13), so that rows that only rounding could tell apart are equally near, and of equally
+    44 binary digits (1 part in 10^13), so that rows that only rounding could tell apart are equally near. Of equally
     near rows the lower index comes first. The answer does not depend on the number of threads, on the instruction set,
     or on whether rows are dense or sparse. Nothing of the size rows x rows is held in memory.
 
@@ -41,8 +41,8 @@ def nearest_rows(
     n_neighbors : int
         How many. Where there are fewer rows, all of them are returned.
     metric : {"euclidean", "manhattan", "cosine", "inner"}, default="euclidean"
-        "cosine" is 1 minus the cosine, and 1 for rows of zeros, whatever the other row is. "inner" is the inner
-        product, of which the largest come first.
+        "cosine" is 1 minus the cosine, and 1 for rows of zeros, whatever the other row is; angles are told apart down
+        to 4e-15. "inner" is the inner product, of which the largest come first.
     exclude_self : bool or array of int of shape (n_queries,), default=None
         Whether a row is left out of its own neighbours; its duplicates stay. None leaves it out where Y is None. An
         array says for each row of X which row of Y it is, or -1 for none of them.
@@ -58,7 +58,7 @@ def nearest_rows(
 
     Notes
     -----
-    Values up to the largest and down to the smallest numbers give right distances, as long as a number holds the result.
+    Distances are right for values up to the largest and down to the smallest numbers, as long as a number holds them.
     Inner products below 10^-300 of the largest one that entries of their size could have count as 0.
 
     Examples
@@ -121,8 +121,8 @@ def _own_rows(
     own = np.asarray(exclude_self)
     if own.shape != (n_queries,) or own.dtype.kind not in "iu" or own.min() < -1 or own.max() >= n_rows:
         raise ValueError(
-            f"exclude_self must be True, False, or for each of the {n_queries} rows of X a row number from -1 (none) to "
-            f"{n_rows - 1}; got {exclude_self!r}."
+            f"exclude_self must be True, False, or for each of the {n_queries} rows of X a row number from -1 (none) "
+            f"to {n_rows - 1}; got {exclude_self!r}."
         )
     return own.astype(np.int64) if own.max() >= 0 else None
 

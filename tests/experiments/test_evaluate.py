@@ -14,7 +14,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from vicinal import RandLocal
-from vicinal.experiments import _neighbors
 from vicinal.experiments._evaluate import (
     CLUSTERING,
     Protocol,
@@ -28,7 +27,6 @@ from vicinal.experiments._evaluate import (
     stratified_sample,
 )
 from vicinal.experiments._methods import C_GRID, METHODS, Method, Setting, find_method
-from vicinal.experiments._neighbors import neighbor_distances
 from vicinal.experiments._noise import add_noise
 from vicinal.experiments._prepare import make_preparation
 
@@ -372,28 +370,6 @@ class TestCorruption:
         lost = classify(find_method("raw"), protocol_for(X), add_noise(X, "rows", 0), y).values[0][2]
         assert kept == 1
         assert 0.9 <= lost < 0.985
-
-
-class TestNeighborDistances:
-    @pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix, sp.csr_array])
-    @pytest.mark.parametrize("n_columns", [3, 40])
-    def test_equal_to_brute_force(self, rng, monkeypatch, as_input, n_columns):
-        monkeypatch.setattr(_neighbors, "BLOCK_BYTES", 8 * 90 * 7)  # seven rows at a time
-        F = rng.normal(size=(90, n_columns)) * (rng.uniform(size=(90, n_columns)) < 0.5)
-        F[10] = F[20] = F[30]  # the others among equal rows are at distance 0
-        F[40] = 0
-        ks = (1, 2, 5, 20)
-        distances = cdist(F, F)
-        np.fill_diagonal(distances, np.inf)
-        expected = np.sort(distances, axis=1)[:, [k - 1 for k in ks]]
-        np.testing.assert_allclose(neighbor_distances(as_input(F), ks), expected, atol=1e-6)
-        assert expected[10, 1] == 0 < expected[10, 2]
-
-    @pytest.mark.parametrize("as_input", [np.asarray, sp.csr_matrix])
-    def test_more_neighbours_than_rows_is_the_farthest_row(self, rng, as_input):
-        F = rng.normal(size=(6, 3))
-        farthest = cdist(F, F).max(axis=1)
-        np.testing.assert_allclose(neighbor_distances(as_input(F), (2, 50))[:, 1], farthest)
 
 
 class TestCluster:

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int LANES = 8;
 constexpr int SPARE_BITS = 53 - 44;
-constexpr double PARALLEL = 0x1p-98;  // cosine distances of parallel rows, by rounding
+constexpr double CHORD_STEPS = 0x1p48;  // per unit: rounding moves ends of rows of length 1 by less than half a step
 
 struct Sum {
     double lanes[LANES] = {};
@@ -136,8 +136,9 @@ double PairDistances::operator()(std::int64_t j) const {
     }
     if (metric_ == Nearness::cosine) {
         if (scale_.factor == 0 || y_scales_[j].factor == 0) return 1;
-        const double half = sum_of_squares(j) / 2;
-        return half < PARALLEL ? 0 : std::min(2.0, rounded(half));
+        // 1 minus the cosine is half of the squared chord, which does not cancel. Parallel rows are at distance 0.
+        const double chord = std::nearbyint(std::sqrt(sum_of_squares(j)) * CHORD_STEPS) / CHORD_STEPS;
+        return std::min(2.0, rounded(chord * chord / 2));
     }
     Sum sum;
     if (metric_ == Nearness::manhattan) {

@@ -21,9 +21,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, no
 from sklearn.svm import LinearSVC
 
 from ..cluster import repeated_kmeans
+from ..graphs import nearest_rows
 from ..metrics import clustering_accuracy, normalized_mutual_information, sparsity_ratio
 from ._methods import Method, Setting
-from ._neighbors import neighbor_distances
 from ._noise import extremes
 
 CLASSIFICATION: dict[str, Callable[[NDArray, NDArray], float]] = {
@@ -156,7 +156,8 @@ def find_outliers(
         if detector == "values":
             scores = np.repeat(-np.asarray(F.sum(axis=1)).reshape(-1, 1), len(neighbors), axis=1)
         else:
-            scores = neighbor_distances(F, neighbors)
+            distances, _ = nearest_rows(F, n_neighbors=max(neighbors), n_jobs=to.threads)
+            scores = distances[:, np.minimum(neighbors, distances.shape[1]) - 1]
         aucs = [float(roc_auc_score(outliers, column)) for column in scores.T]
         if np.mean(aucs) > best:
             best = float(np.mean(aucs))
