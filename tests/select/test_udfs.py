@@ -25,7 +25,7 @@ def slow_scatter(X, n_neighbors, ridge):
     """B by the definition, one neighbourhood at a time."""
     n = len(X)
     B = np.zeros((n, n))
-    for i, nearest in enumerate(nearest_rows(X, n_neighbors)[0]):
+    for i, nearest in enumerate(nearest_rows(X, n_neighbors=n_neighbors)[1]):
         members = [i, *nearest]
         S = np.eye(n)[:, members]
         H = np.eye(len(members)) - 1 / len(members)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .. import _native
 from .._calls import as_native, current_callback, kernel_dtype, n_threads, one_blas_thread
 from .._validation import Matrix, check_choice, check_count, check_positive, check_share
-from ._anchors import BLOCK, METRICS, as_csr, empty_entries, nearest_rows, placement
+from ..graphs import nearest_rows
+from ._anchors import BLOCK, METRICS, as_csr, empty_entries, placement
 from ._landmarks import LandmarkFeatures
 from ._local_bases import centred, directions, principal_coefficients, products, robust_coefficients
 
@@ -181,7 +182,8 @@ class RULLS(LandmarkFeatures):
         samples, drawn = np.unique(np.concatenate(landmarks), return_inverse=True)
         neighbors = self._neighborhoods(X, samples)
         used, places = np.unique(neighbors[neighbors >= 0], return_inverse=True)
-        table, center, scale = placement(X[used].astype(kernel_dtype(X.dtype), copy=False), self.metric)
+        stored = X[used].astype(kernel_dtype(X.dtype), copy=False)
+        table, center, scale = placement(stored, self.metric, one_scale=True)
         place = Place(center, scale)
         neighbors[neighbors >= 0] = places
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(samples))
@@ -215,7 +217,7 @@ class RULLS(LandmarkFeatures):
                 stacklevel=4,
             )
             k = X.shape[0]
-        neighbors, distances = nearest_rows(X, X[samples], k, self.metric, n_jobs=self.n_jobs)
+        distances, neighbors = nearest_rows(X[samples], X, n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs)
         if self.radius is not None:
             outside = distances > np.float64(self.radius)
             few = (~outside).sum(1) < min(3, k)
@@ -236,7 +238,7 @@ class RULLS(LandmarkFeatures):
         fingerprints = np.empty(X.shape[0], np.uint64)
         _native.fingerprints(as_native(X), fingerprints)
         different = np.sort(np.unique(fingerprints, return_index=True)[1])
-        found, _ = nearest_rows(X[different], X[samples], min(k, len(different)), self.metric, n_jobs=self.n_jobs)
+        _, found = nearest_rows(X[samples], X[different], n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs)
         return np.pad(different[found], ((0, 0), (0, k - found.shape[1])), constant_values=-1)
 
     def _smaller_form(

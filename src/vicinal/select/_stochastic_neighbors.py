@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 
 from .. import _native
 from .._validation import Matrix
+from ..graphs import nearest_rows
 from ._columns import unit_rows
 
 Vector = NDArray[np.float64]
@@ -66,7 +67,9 @@ class StochasticNeighbors:
         self.candidates, self.n_sampled, self.share = None, 0, 1.0
         if n_neighbors is not None and 2 * n_neighbors < self.n_rows - 1:
             assert random_state is not None
-            nearest = self._nearest(n_neighbors)
+            metric = "euclidean" if self.euclidean else "inner"
+            _, found = nearest_rows(self.X, n_neighbors=n_neighbors, metric=metric, n_jobs=n_threads)
+            nearest = found.astype(np.int32)
             self.candidates = np.hstack([nearest, _sample_others(nearest, random_state)])
             self.n_sampled, self.share = n_neighbors, (self.n_rows - 1 - n_neighbors) / n_neighbors
 
@@ -118,16 +121,6 @@ class StochasticNeighbors:
 
     def _as_products(self, weights: Vector) -> tuple[Vector, Vector | None]:
         return (2 * weights, -(self.squares @ weights)) if self.euclidean else (weights, None)
-
-    def _nearest(self, k: int) -> NDArray[np.int32]:
-        factor, bias = self._as_products(np.ones(self.n_columns))
-        others, products = np.empty((self.n_rows, k), np.int32), np.empty((self.n_rows, k))
-        if self.sparse:
-            _native.largest_of_products(self.rows, factor, bias, others, products, n_threads=self.n_threads)
-            return others
-        for part, block in self._dense_products(factor, bias):
-            others[part] = np.argsort(-block, axis=1, kind="stable")[:, :k]
-        return others
 
     def _dense_products(self, factor: Vector, bias: Vector | None) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Products of a block of rows with all rows; those of a row with itself are -inf."""

@@ -147,7 +147,7 @@ class UDFS(FeatureSelector):
 def neighborhood_scatter(X: Matrix, n_neighbors: int, ridge: float) -> sp.csr_array:
     """B = sum_i S_i H (X_i X_i' + ridge I)^-1 H S_i', such that M = X' B X. Its rows sum to 0."""
     n = X.shape[0]
-    members = np.column_stack([np.arange(n), nearest_rows(X, n_neighbors)[0]])
+    members = np.column_stack([np.arange(n), nearest_rows(X, n_neighbors=n_neighbors)[1]])
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
     # Distances do not change with the origin: no mean has to be taken from sparse rows, and nothing cancels.

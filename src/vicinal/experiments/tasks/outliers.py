@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from ..._page import Section
 from ..._validation import check_choice
+from ...graphs import nearest_rows
 from .._curves import over_places
 from .._experiment import Cell, Experiment
 from .._method import Role
 from .._metric import Measure, Metric
-from .._neighbors import neighbor_distances
 from .._summary import Summary
 from .._task import Task
 from .._work import Outcome, Work, all_rows, best_by_labels, fit, fitting_rows, nonzeros
@@ -70,7 +70,8 @@ class Outliers(Task):
 
         def measure(F: Any) -> list[tuple[int, Measure, float]]:
             if work.method_options.detector == "distance":
-                return areas(neighbor_distances(F, neighbors))
+                distances, _ = nearest_rows(F, n_neighbors=max(neighbors), n_jobs=work.context.threads)
+                return areas(distances[:, np.minimum(neighbors, distances.shape[1]) - 1])
             return areas(_repeated(-np.asarray(F.sum(axis=1)).ravel(), len(neighbors)))
 
         def criterion(values: list[tuple[int, Measure, float]]) -> float:
