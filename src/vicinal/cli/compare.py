@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ._arguments import Drop, Force, Jobs, Report, Target, check_jobs, image_shape, share_cores
+from ._arguments import CellJobs, Drop, Force, Report, Target, check_jobs, image_shape, share_cores
 
 if TYPE_CHECKING:
     from .._files import Table
@@ -45,7 +45,7 @@ class Options:
     splits: int = 5
     image_shape: str | None = None
     seed: int = 0
-    jobs: Jobs = None
+    jobs: CellJobs = None
     report: Report = None
     force: Force = False
 
