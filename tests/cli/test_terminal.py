@@ -89,7 +89,7 @@ class TestJobs:
         assert share_cores(None, 0) == (1, 8)
 
     def test_no_jobs_are_refused(self):
-        with pytest.raises(ValueError, match=r"--jobs must be a number of threads, or -1 for all cores; got 0\."):
+        with pytest.raises(ValueError, match=r"--jobs must be a number of at least 1, or -1 for all cores; got 0\."):
             share_cores(0, 3)
         assert check_jobs(None) is None
         assert check_jobs(-1) == -1

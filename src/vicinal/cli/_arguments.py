@@ -16,6 +16,13 @@ Drop = Annotated[
     Parameter(negative=(), show_default=False, help="Column to leave out; may be repeated."),
 ]
 Jobs = Annotated[int | None, Parameter(help="Threads; all cores by default.")]
+CellJobs = Annotated[
+    int | None,
+    Parameter(
+        name="--jobs",
+        help="Methods and splits that run at the same time and share the cores; as many as cores by default.",
+    ),
+]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 OptionalOutput = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Report = Annotated[Path | None, Parameter(help="Write an HTML report to this file.")]
@@ -25,7 +32,7 @@ Force = Annotated[bool, Parameter(negative=(), show_default=False, help="Overwri
 
 def check_jobs(jobs: int | None) -> int | None:
     if jobs == 0:
-        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
+        raise ValueError("--jobs must be a number of at least 1, or -1 for all cores; got 0.")
     return jobs
 
 

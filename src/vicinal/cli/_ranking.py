@@ -1,13 +1,13 @@
-"""What `vicinal select` does with a table: the method that was asked for, numbers as it sees them, ranks and files."""
+"""What `vicinal select` does with a table: the method that was asked for, numbers as it sees them, ranks."""
 
 from __future__ import annotations
 
 import inspect
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +25,9 @@ from .._preparation import (
     usual_scale,
 )
 from .._validation import Matrix
-from ..report import write_score_curve
 from ..select import SELECTORS, FeatureSelector
 from ._score_tables import score_chart, score_table
 from ._terminal import Steps, note, show, warn, width
-
-if TYPE_CHECKING:
-    from .select import Options
 
 # The parameters that options stand for.
 PARAMETERS = {
@@ -48,17 +44,16 @@ SNFS_ON_TABLES = (
 )
 
 
-def requested_selector(options: Options) -> FeatureSelector:
-    """The method with the options that were given; one that it does not have is refused."""
-    given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
+def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
+    """The method with the options that were given, which are not None; one that it does not have is refused."""
     given = {option: value for option, value in given.items() if value is not None}
-    kind = SELECTORS[options.method].kind
+    kind = SELECTORS[method].kind
     known = inspect.signature(kind).parameters
     for option in given:
         if PARAMETERS[option] not in known:
             others = [name for name, parameter in PARAMETERS.items() if parameter in known]
             takes = f"of these options it takes {', '.join(others)}" if others else "it takes none of these options"
-            raise ValueError(f"The method {options.method} has no {option}; {takes}. Leave {option} out.")
+            raise ValueError(f"The method {method} has no {option}; {takes}. Leave {option} out.")
     settings = {PARAMETERS[option]: value for option, value in given.items()}
     if "random_state" in known:
         settings.setdefault("random_state", 0)
@@ -132,12 +127,12 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
     return scaler(scale, X).fit_transform(X), scale, done
 
 
-def rank(selector: FeatureSelector, X: Matrix, file: Path, options: Options) -> float:
+def rank(selector: FeatureSelector, X: Matrix, *, scale: str, method: str, file: Path) -> float:
     """Fits the selector; how many seconds that took."""
     n_rows, n_columns = X.shape
-    X, scale, done = scaled(X, options.scale, options.method)
-    note(f"{file.name}: {n_rows:,} rows; {n_columns:,} columns, {done}; {options.method}.")
-    if options.method == "snfs" and scale == "standard":
+    X, scale, done = scaled(X, scale, method)
+    note(f"{file.name}: {n_rows:,} rows; {n_columns:,} columns, {done}; {method}.")
+    if method == "snfs" and scale == "standard":
         warn(SNFS_ON_TABLES)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -151,28 +146,14 @@ def rank(selector: FeatureSelector, X: Matrix, file: Path, options: Options) -> 
 
 
 def show_ranking(selector: Any, names: Sequence[str], top: int) -> None:
-    scores, best = _ranked(selector, names)
+    scores, best = ranked(selector, names)
     n_kept = int(selector.support_.sum())
     if top:
         show(score_table(best[:top], scores[:top], n_kept))
     show(score_chart(scores, n_kept, getattr(selector, "n_auto_", None), width()))
 
 
-def write_files(selector: Any, table: _files.Table, file: Path, options: Options) -> None:
-    """The plot and the chosen columns, where they are asked for."""
-    scores, best = _ranked(selector, table.names)
-    n_kept = int(selector.support_.sum())
-    if options.plot is not None:
-        title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
-        n_auto = getattr(selector, "n_auto_", None)
-        write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, force=options.force)
-    if options.output is not None:
-        if not n_kept:
-            raise ValueError(f"No column is kept, so {options.output} is not written; say with -k how many you want.")
-        _files.write_columns(options.output, table, selector.support_, force=options.force)
-
-
-def _ranked(selector: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
+def ranked(selector: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
     """Scores and names of all columns, the best first."""
     order = np.argsort(selector.ranking_)
     return selector.scores_[order], [names[j] for j in order]

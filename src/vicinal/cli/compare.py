@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from .._words import capital
-from ._arguments import Drop, Force, Jobs, Report, Target, check_jobs, image_shape
+from ._arguments import CellJobs, Drop, Force, Report, Target, check_jobs, image_shape
 
 if TYPE_CHECKING:
     from .._sample import Sample
@@ -46,7 +46,7 @@ class Options:
     splits: int = 5
     image_shape: str | None = None
     seed: int = 0
-    jobs: Jobs = None
+    jobs: CellJobs = None
     report: Report = None
     force: Force = False
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ._arguments import Flag, Force, Jobs, Output, Report, check_jobs
+from ._arguments import CellJobs, Flag, Force, Output, Report, check_jobs
 
 if TYPE_CHECKING:
     from .._page import Section
@@ -33,15 +33,16 @@ class Options:
     quick: Flag = False
     output: Output = Path("vicinal-results")
     report: Report = None
-    jobs: Jobs = None
+    jobs: CellJobs = None
     fresh: Flag = False
     force: Force = False
 
 
+Names = Annotated[tuple[str, ...], Parameter(show_default=False)]
 DEFAULTS = Options()
 
 
-def reproduce(names: tuple[str, ...] = (), /, *, options: Options = DEFAULTS) -> None:
+def reproduce(names: Names = (), /, *, options: Options = DEFAULTS) -> None:
     """Do the published figures hold? Run a paper's table or figure anew.
 
     A run that was stopped continues where it was: finished parts are in its CSV. Without a name, or with the name list,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -12,6 +12,8 @@ from ..select import SELECTORS
 from ._arguments import Drop, Force, Jobs, OptionalOutput, check_jobs
 
 if TYPE_CHECKING:
+    from .._files import Table
+
     Method = str
 else:
     Method = Literal[tuple(SELECTORS)]
@@ -88,19 +90,21 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
         The table, one row per example.
     """
     from .._files import read_table
-    from ._ranking import as_numbers, check_number, parse_features, rank, requested_selector, show_ranking, write_files
+    from ._ranking import PARAMETERS, as_numbers, check_number, make_selector, parse_features, rank, show_ranking
 
     _check(options)
-    selector = requested_selector(options)
+    given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
+    selector = make_selector(options.method, given)
     wanted = parse_features(options.features, options.method)
     if options.penalty == wanted == "auto":
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
     table = read_table(file, target=options.target, drop=options.drop, whole_target=False)
     X = as_numbers(table)
     check_number(wanted, X.shape[1], file)
-    seconds = rank(selector.set_params(n_features_to_select=wanted), X, file, options)
+    selector.set_params(n_features_to_select=wanted)
+    seconds = rank(selector, X, scale=options.scale, method=options.method, file=file)
     show_ranking(selector, table.names, options.top)
-    write_files(selector, table, file, options)
+    _write(selector, table, file, options)
     _summarise(X.shape, int(selector.support_.sum()), seconds, options)
 
 
@@ -121,6 +125,24 @@ def _check(options: Options) -> None:
         if path is not None:
             check_ending(path)
             check_free(path, force=options.force)
+
+
+def _write(selector: Any, table: Table, file: Path, options: Options) -> None:
+    """The plot and the chosen columns, where they are asked for."""
+    from .._files import write_columns
+    from ..report import write_score_curve
+    from ._ranking import ranked
+
+    scores, best = ranked(selector, table.names)
+    n_kept = int(selector.support_.sum())
+    if options.plot is not None:
+        title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
+        n_auto = getattr(selector, "n_auto_", None)
+        write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, force=options.force)
+    if options.output is not None:
+        if not n_kept:
+            raise ValueError(f"No column is kept, so {options.output} is not written; say with -k how many you want.")
+        write_columns(options.output, table, selector.support_, force=options.force)
 
 
 def _summarise(shape: tuple[int, int], n_kept: int, seconds: float, options: Options) -> None:
