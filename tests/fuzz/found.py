@@ -11,6 +11,10 @@ OPEN = [
     # Squares and products that float32 or float64 do not hold.
     (("RobustPCA",), lambda table: table.values in WIDE_VALUES),
     (("DenoisingAutoencoder", "StackedDenoisingAutoencoder"), lambda table: table.values in WIDE_VALUES),
+    (
+        ("RandLocal", "RULLS", "ProjectedLandmarks", "SampledLandmarks"),
+        lambda table: table.dtype == "float32" and table.values in WIDE_VALUES,
+    ),
     (("GaussianProjection",), lambda table: table.dtype == "float32" and table.values in WIDE_VALUES),
     # A bound beyond float32 in a comparison with one.
     (("SNFS",), lambda table: table.dtype == "float32"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from vicinal import RSFS, RUFS, SNFS, DenoisingAutoencoder, GaussianProjection, RobustPCA
+from vicinal import RSFS, RUFS, RULLS, SNFS, DenoisingAutoencoder, GaussianProjection, RobustPCA
 
 ROWS = np.random.default_rng(0).standard_normal((12, 4))
 
@@ -18,6 +18,17 @@ def test_projections_of_large_rows_are_finite_or_refused():
         assert "scale X" in str(error)  # noqa: PT017
     else:
         assert np.isfinite(found).all()
+
+
+@pytest.mark.xfail(strict=True, raises=RuntimeWarning, reason="distances beyond float32 become infinity")
+def test_distances_of_large_rows_are_finite_or_refused():
+    X = np.array([[3e38, -3e38], [-3e38, 3e38], [1e38, 2e38], [0, 1e38]], np.float32)
+    try:
+        found = RULLS(3, n_neighborhood=3, n_nearest=1, random_state=0).fit_transform(X)
+    except ValueError as error:
+        assert "scale X" in str(error)  # noqa: PT017
+    else:
+        assert np.isfinite(found.data).all()
 
 
 @pytest.mark.xfail(strict=True, raises=RuntimeWarning, reason="variances are squares of what float64 does not hold")

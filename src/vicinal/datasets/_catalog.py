@@ -15,7 +15,7 @@ class Dataset:
     Attributes
     ----------
     name, description, source, licence : str
-        Its name, one sentence on what it holds, where it is to be had, and the terms of its use.
+        Its name, one sentence on what it holds, where it comes from, and the terms of its use.
     folder : {"tabular", "hetero"}
         Where in the folder VICINAL_DATA its file belongs.
     shape : (int, int)
@@ -31,7 +31,7 @@ class Dataset:
     edges : int or None
         Links, where the rows form a network.
     stand_in_for : str or None
-        The data that this set takes the place of because they are not to be had.
+        The data that this set takes the place of because they are not available.
     openml : int or None
         Number of the data set at OpenML, where it can be fetched from there.
     fetcher : str or None
@@ -41,6 +41,13 @@ class Dataset:
     dtype, train_rows, inlier, drop
         How what is fetched takes its final form: number type of X; how many first rows are the training part; which
         label is no outlier; which columns are left out.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import Dataset
+    >>> mine = Dataset("mine", "tabular", "Ten rows of two columns.", (10, 2), source="my own", licence="CC0")
+    >>> mine.shape, mine.fetchable
+    ((10, 2), False)
     """
 
     name: str

@@ -91,6 +91,11 @@ def load(name: str) -> Sample:
 def checksum(name: str) -> str:
     """The checksum of a data set: of its file where there is one here, otherwise what the catalogue says.
 
+    Parameters
+    ----------
+    name : str
+        A name of the catalogue, or of a file in the folder VICINAL_DATA.
+
     Returns
     -------
     str
