@@ -95,13 +95,13 @@ public:
 private:
     std::vector<std::int32_t> place_of_;
 
-    // Anchors whose entries are all far from 1, as Block::level does it.
+    // Anchors whose largest entries are far from 1, as Block::level does it.
     void level() {
         for (int a = 0; a < r; ++a) {
             Real* slot = anchor(a);
             Real largest = 0;
             for (int f = 0; f < m; ++f) largest = std::abs(slot[f * TILE]) > largest ? std::abs(slot[f * TILE]) : largest;
-            const Real power = leveling_power(largest);
+            const Real power = leveling_power(largest, Real(1));
             for (int f = 0; f < m && power != 1; ++f) slot[f * TILE] *= power;
         }
     }

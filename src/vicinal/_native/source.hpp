@@ -102,15 +102,15 @@ struct Placement {
     }
 };
 
-// 1 for a row whose largest entry is near 1 or 0, else the power of two that brings it there.
+// The power of two that brings a row's largest entry near `size`; 1 if it is not far from there.
 template <class Real>
-Real leveling_power(Real largest) {
-    constexpr Real FAR = 0x1p30;
-    constexpr int MOST = sizeof(Real) == 4 ? 120 : 1000;
-    if (!(largest > 0) || (largest > 1 / FAR && largest < FAR)) return 1;
-    int exponent = 0;
+Real leveling_power(Real largest, Real size) {
+    constexpr int FAR = 30, MOST = sizeof(Real) == 4 ? 120 : 1000;
+    if (!(largest > 0) || !(size > 0)) return 1;
+    int exponent = 0, wanted = 0;
     std::frexp(largest, &exponent);
-    return std::ldexp(Real(1), std::clamp(-exponent, -MOST, MOST));
+    std::frexp(size, &wanted);
+    return std::abs(wanted - exponent) <= FAR ? 1 : std::ldexp(Real(1), std::clamp(wanted - exponent, -MOST, MOST));
 }
 
 // A block of at most ROWS rows, feature-major. Rows beyond the end are zero.
@@ -141,13 +141,13 @@ public:
         for (int i = 0; with_fingerprints && i < count; ++i) fingerprints[i] = fingerprint(source, first + i);
     }
 
-    // Rows whose entries are all far from 1 are multiplied by a power of two, which no cosine notices: their squares
-    // would overflow or vanish.
-    void level(const Matrix& source, std::int64_t first, int count) {
+    // Rows whose largest entries are far from `size` are multiplied by a power of two, which no cosine notices: their
+    // squares would overflow or vanish.
+    void level(const Matrix& source, std::int64_t first, int count, Real size) {
         for (int i = 0; i < count; ++i) {
             Real largest = 0;
             each_entry(source, first + i, i, [&](Real& v) { largest = std::abs(v) > largest ? std::abs(v) : largest; });
-            const Real power = leveling_power(largest);
+            const Real power = leveling_power(largest, size);
             if (power != 1) each_entry(source, first + i, i, [&](Real& v) { v *= power; });
         }
     }

@@ -24,6 +24,7 @@ public:
         : kernels_(kernels), x_(x), s_(subspaces), place_(place), rule_(rule), most_blocks_(blocks_each),
           output_{columns, values, subspaces.n_iterations, n_nearest}, blocks_(blocks_each, Block<Real>(kernels)),
           own_(s_.own, s_.own + s_.direction_ptr[s_.n_landmarks]), best_(n_nearest * ROWS), index_(n_nearest * ROWS) {
+        for (Real part : own_) own_size_ = std::max(own_size_, std::abs(part));
         const std::size_t size = static_cast<std::size_t>(x.n_columns) * ROWS;
         rows_ = allocate(size * blocks_.size());
         for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].x = rows_.get() + b * size;
@@ -38,7 +39,7 @@ public:
         auto n_rows = [&](int b) { return static_cast<int>(std::min<std::int64_t>(ROWS, last - first - b * ROWS)); };
         for (int b = 0; b < n_blocks_; ++b) {
             blocks_[b].load(x_, first + b * ROWS, n_rows(b), place_, false);
-            if (s_.metric == Metric::cosine) blocks_[b].level(x_, first + b * ROWS, n_rows(b));
+            if (s_.metric == Metric::cosine) blocks_[b].level(x_, first + b * ROWS, n_rows(b), own_size_);
         }
         if (s_.neighbors) {
             multiply_by_table(stop);
@@ -72,6 +73,7 @@ private:
     Memory rows_, products_, distances_;  // the last two: a line of n_blocks * ROWS numbers per table row, per landmark
     Tiles<Real> tiles_;
     int n_blocks_ = 0;
+    Real own_size_ = 0;  // of the landmarks' largest product: rows of that size do not cancel with them
 
     // Far apart in large pieces, products are found sooner in large pages.
     static Memory allocate(std::size_t size) {
