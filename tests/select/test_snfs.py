@@ -240,6 +240,13 @@ def test_columns_that_hardly_vary_are_not_searched_for_without_end(rng):
     assert selector.support_[:3].all()
 
 
+@each_affinity
+def test_dense_rows_far_from_the_origin_lose_no_digits(affinity, rng):
+    selector = SNFS(2, affinity=affinity).fit(rng.normal(loc=100, size=(100, 2)))  # a warning would be an error
+    assert selector.objective_[-1] > 0
+    assert selector.n_iter_ < 100
+
+
 def test_only_constant_columns_and_a_number(rng):
     with pytest.warns(UserWarning, match="No penalty keeps 2 columns, since 0 of 3 columns vary"):
         assert SNFS(2, penalty="auto").fit(np.ones((12, 3))).support_.sum() == 1

@@ -80,6 +80,18 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
     A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`. One that
     looks at more than X has a `fit` that names what it takes, like that of `NetworkSelector`: what is known by name in
     `INPUTS` has then been checked when `_rank` gets it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.select import FeatureSelector, MaximumVariance
+    >>> isinstance(MaximumVariance(), FeatureSelector)
+    True
+    >>> selector = MaximumVariance(1).fit(np.array([[0.0, 5.0, 1.0], [0.1, -5.0, 1.0], [0.2, 4.0, 2.0]]))
+    >>> selector.ranking_
+    array([3, 1, 2])
+    >>> selector.with_n_features(2).get_support(indices=True)
+    array([1, 2])
     """
 
     n_features_to_select: int | float | str

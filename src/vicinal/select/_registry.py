@@ -35,6 +35,14 @@ class SelectorEntry:
         The parameters that have a grid in experiments: the weights of the terms of its objective.
     scale : "standard" or "minmax"
         What columns of tables should be brought to. Standardised columns all vary alike, and some are negative.
+
+    Examples
+    --------
+    >>> from vicinal.select import SELECTORS
+    >>> SELECTORS["laplacian-score"].kind(n_features_to_select=3)
+    LaplacianScore(n_features_to_select=3)
+    >>> [entry.label for entry in SELECTORS.values() if entry.has_rule]
+    ['SNFS']
     """
 
     name: str

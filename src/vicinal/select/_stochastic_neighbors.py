@@ -60,6 +60,8 @@ class StochasticNeighbors:
             self.X = unit_rows(self.X)
         if self.euclidean and not self.sparse:
             self.X = self.X - self.X.mean(axis=0)  # distances stay, and lose no digits to a far origin
+        # What is taken from all others alike changes no softmax of products, but spares digits.
+        self.others: Matrix = self.X if self.euclidean or self.sparse else self.X - self.X.mean(axis=0)
         if self.euclidean:
             self.squares = self.X.multiply(self.X).tocsr() if self.sparse else self.X * self.X
         if self.sparse:
@@ -125,7 +127,7 @@ class StochasticNeighbors:
     def _dense_products(self, factor: Vector, bias: Vector | None) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Products of a block of rows with all rows; those of a row with itself are -inf."""
         for part in gen_batches(self.n_rows, max(1, BLOCK_ENTRIES // self.n_rows)):
-            block = (self.X[part] * factor) @ self.X.T
+            block = (self.X[part] * factor) @ self.others.T
             if bias is not None:
                 block += bias
             block[np.arange(block.shape[0]), np.arange(part.start, part.stop)] = -np.inf
@@ -154,7 +156,7 @@ class StochasticNeighbors:
                 block.fill(0)
                 np.add.at(block, (np.arange(len(block))[:, None], others), q)  # a row may be drawn twice
                 q = block
-            gradient += scale * np.einsum("ij,ij->j", q @ self.X, self.X[part])
+            gradient += scale * np.einsum("ij,ij->j", q @ self.others, self.X[part])
             received += q.sum(axis=0)
         return log_totals, entropies, gradient, received
 
