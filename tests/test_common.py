@@ -28,6 +28,7 @@ from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianSc
         RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),
         RULLS(3, n_neighborhood=5, n_nearest=2, normalize=True, metric="cosine"),
         ProjectedLandmarks(4, n_nearest=2),
+        ProjectedLandmarks(3, n_components="auto", n_nearest=2),
         ProjectedLandmarks(3, n_components=1.0, n_nearest=1, metric="manhattan"),
         SampledLandmarks(4, n_nearest=2),
         SampledLandmarks(3, n_columns=1, n_nearest=1, metric="cosine"),

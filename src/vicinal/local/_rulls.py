@@ -126,6 +126,10 @@ class RULLS(LandmarkFeatures):
     are equal, so are all distances, and every value is `regularization`. With ``metric="cosine"`` angles are taken at
     the origin, with `normalize`, too: columns are scaled then, not moved.
 
+    Missing values (NaN) are refused. A distance between two rows can be taken over the columns that both have, as in
+    `SampledLandmarks`; but a row's place along a direction is a sum over all columns, to leave some out would move the
+    row, and a neighbourhood with gaps has no principal directions. Impute them first.
+
     References
     ----------
     Lokare, Silva, Kaynar Kabul: RULLS: Randomized Union of Locally Linear Subspaces for Feature Engineering, 2018.
@@ -213,7 +217,7 @@ class RULLS(LandmarkFeatures):
         if k > X.shape[0]:
             warnings.warn(
                 f"n_neighborhood={k} needs at least as many rows; X has {X.shape[0]}, and all of them are used.",
-                stacklevel=4,
+                stacklevel=5,
             )
             k = X.shape[0]
         neighbors, distances = nearest_rows(X, X[samples], k, self.metric, n_jobs=self.n_jobs)
@@ -225,7 +229,7 @@ class RULLS(LandmarkFeatures):
                 warnings.warn(
                     f"radius={self.radius} catches fewer than two other rows around {few.sum()} of {len(few)} "
                     f"landmarks; their {k} nearest rows are used.",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
         equal = np.where(neighbors >= 0, distances, 0).max(1) == 0
         if equal.any():
