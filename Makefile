@@ -18,6 +18,7 @@ demo: $(VENV)/installed-cli
 test: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror src/vicinal/_native/*.cpp src/vicinal/_native/*.hpp
 	$(BIN)/mypy
 	$(BIN)/pytest
 
