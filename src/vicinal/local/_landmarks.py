@@ -73,7 +73,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         return self._transform(self._checked(X, reset=False))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names that tell iteration and landmark: ``"iteration12_landmark34"``.
+        """Names of iteration and landmark: ``"iteration12_landmark34"``.
 
         Parameters
         ----------

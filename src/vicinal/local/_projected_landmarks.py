@@ -34,7 +34,7 @@ class ProjectedLandmarks(LandmarkFeatures):
         With "auto": the relative error, above 0 and below 1, that squared distances may have (gamma in the paper).
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per projection (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the
-        two logarithms. It stays at most at half the rows, but above `n_nearest`.
+        two logarithms. It is at most half the rows, but above `n_nearest`.
     n_nearest : int, default=10
         Landmarks that describe a row in each projection (l_k).
     regularization : float, default=1e-4

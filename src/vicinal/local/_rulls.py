@@ -60,7 +60,7 @@ class RULLS(LandmarkFeatures):
         Number of draws (T in the paper).
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows, but above `n_nearest`.
+        logarithms. It is at most half the rows, but above `n_nearest`.
     n_neighborhood : int, default=30
         Rows that make a landmark's neighbourhood, the landmark among them (k_epsilon).
     radius : float, default=None

@@ -29,7 +29,7 @@ class SampledLandmarks(LandmarkFeatures):
         Columns per draw: a number, or a share of all columns.
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows, but above `n_nearest`.
+        logarithms. It is at most half the rows, but above `n_nearest`.
     n_nearest : int, default=10
         Landmarks that describe a row in each draw (l_k).
     regularization : float, default=1e-4
