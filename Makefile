@@ -1,29 +1,50 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2
+EXAMPLES ?= 10000
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/vicinal/_native/*.cpp src/vicinal/_native/*.hpp)
+# Neighbouring tests stay on one worker, so that their fixtures are made once; one that is done takes from the other.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25
 
-.PHONY: help demo test bench clean
+.PHONY: help demo test test-all test-kernels fuzz check bench clean
 
 help:
-	@echo "make demo    compare feature methods on a data set that ships with scikit-learn, with a report"
-	@echo "make test    every check: ruff, types, tests"
-	@echo "make bench   speed and memory beside the peers, written to benchmarks/RESULTS.md"
-	@echo "make clean   remove what the others made"
+	@echo "make demo          compare feature methods on a data set that ships with scikit-learn, with a report"
+	@echo "make test          every check: ruff, types, tests"
+	@echo "make test-all      the same, with the slow variants of tests"
+	@echo "make test-kernels  what computes, by other instruction sets than the machine's best"
+	@echo "make fuzz          every estimator on EXAMPLES=$(EXAMPLES) tables nobody would choose"
+	@echo "make bench         speed and memory beside the peers, written to benchmarks/RESULTS.md"
+	@echo "make clean         remove what the others made"
 
 demo: $(VENV)/installed-cli
 	@$(BIN)/python examples/write_digits.py build/demo/digits.csv
 	$(BIN)/vicinal compare build/demo/digits.csv --target digit --groups 200 --components 200 --splits 3 --report build/demo/report.html --force
 
-test: $(VENV)/installed-test
+check: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror src/vicinal/_native/*.cpp src/vicinal/_native/*.hpp
 	$(BIN)/mypy
-	$(BIN)/pytest
+
+test: check
+	$(PYTEST)
+
+test-all: check
+	$(PYTEST) -m ""
+
+test-kernels: $(VENV)/installed-test
+	@$(BIN)/python -c "import sys; from vicinal import _native; sys.exit('avx2' not in _native.available_instruction_sets)" \
+		|| { echo "this machine has no AVX2: there is no other instruction set to test"; exit 0; } \
+		&& OPENBLAS_CORETYPE=Haswell VICINAL_ISA=avx2 $(PYTEST) -m kernels \
+		&& OPENBLAS_CORETYPE=Nehalem VICINAL_ISA=baseline $(PYTEST) -m kernels
+
+fuzz: $(VENV)/installed-test
+	VICINAL_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) tests/fuzz
 
 bench: $(VENV)/installed-bench
-	cd benchmarks && for script in kernel randlocal rulls expand selection runner; do ../$(BIN)/python $$script.py || exit 1; done
+	cd benchmarks && for script in kernel neighbors randlocal rulls expand selection runner; do ../$(BIN)/python $$script.py || exit 1; done
 
 $(VENV)/installed-%: $(NATIVE)
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from vicinal import datasets, select
-from vicinal._optim._box import box_gap, minimize_in_box
+from vicinal._optim import box_gap, minimize_in_box
 from vicinal.graphs import neighbor_graph
 from vicinal.select._stochastic_neighbors import NeighborLoss, StochasticNeighbors
 

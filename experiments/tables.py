@@ -2,6 +2,7 @@
 
 python experiments/tables.py            # prints them
 python experiments/tables.py --write    # puts them between the markers in README.md
+python experiments/tables.py --check    # whether README.md has them as they are now
 """
 
 import re
@@ -17,12 +18,12 @@ README = HERE.parent / "README.md"
 def table(name: str, metrics: tuple[str, ...]) -> str:
     """Methods down, data sets and settings across; the best figure of a column bold, the paper's own in brackets."""
     experiment = load_experiment(name)
-    figures = summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv"))
-    place = {(figure.label, figure.data, figure.setting, figure.metric): figure for figure in figures}
-    columns = list(dict.fromkeys((figure.data, figure.setting) for figure in figures))
-    heads = [", ".join(filter(None, (experiment.data_label(data), setting))) for data, setting in columns]
+    summaries = _summaries(experiment)
+    place = {(s.label, s.data, s.variant, s.measure.metric.name): s for s in summaries}
+    columns = list(dict.fromkeys((s.data, s.variant) for s in summaries))
+    heads = [", ".join(filter(None, (experiment.data_label(data), str(variant)))) for data, variant in columns]
     lines = ["| | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(columns)]
-    for label in dict.fromkeys(figure.label for figure in figures):
+    for label in dict.fromkeys(summary.label for summary in summaries):
         cells = [" / ".join(_shown(place.get((label, *column, metric))) for metric in metrics) for column in columns]
         papers = [" / ".join(_paper(place.get((label, *column, metric))) for metric in metrics) for column in columns]
         shown = [
@@ -36,8 +37,7 @@ def table(name: str, metrics: tuple[str, ...]) -> str:
 def selection_table(name: str, metric: str) -> str:
     """Selectors down, data sets across: at their own number of columns, or the mean of all numbers; then mean ranks."""
     experiment = load_experiment(name)
-    figures = summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv"))
-    contest = mean_ranks(experiment, figures, metric)[-1]
+    contest = mean_ranks(experiment, _summaries(experiment), experiment.task.metric(metric))[-1]
     best = {data: contest.best(data) for data in contest.scores}
     heads = [*map(experiment.data_label, contest.scores), "mean rank"]
     lines = ["| | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
@@ -50,15 +50,19 @@ def selection_table(name: str, metric: str) -> str:
     return "\n".join(lines)
 
 
-def _shown(figure) -> str:
-    if figure is None or not figure.n:
+def _summaries(experiment) -> list:
+    return summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv", experiment))
+
+
+def _shown(summary) -> str:
+    if summary is None or not summary.n:
         return "–"
-    text = f"{figure.mean:.4f}"
-    return f"**{text}**" if figure.best else text
+    text = f"{summary.mean:.4f}"
+    return f"**{text}**" if summary.best else text
 
 
-def _paper(figure) -> str:
-    return "–" if figure is None or figure.paper is None else f"{figure.paper:.4f}"
+def _paper(summary) -> str:
+    return "–" if summary is None or summary.paper is None else f"{summary.paper:.4f}"
 
 
 TABLES = {
@@ -80,7 +84,13 @@ def fill(text: str) -> str:
 
 
 if __name__ == "__main__":
+    text = README.read_text(encoding="utf-8")
     if sys.argv[1:] == ["--write"]:
-        README.write_text(fill(README.read_text(encoding="utf-8")), encoding="utf-8")
+        README.write_text(fill(text), encoding="utf-8")
+    elif sys.argv[1:] == ["--check"]:
+        changed = [name for name, make in TABLES.items() if make() not in text]
+        if changed:
+            sys.exit(f"README.md has other tables than the CSVs give: {', '.join(changed)}.")
+        print(f"README.md has the {len(TABLES)} tables that the CSVs give.")
     else:
         print("\n\n".join(make() for make in TABLES.values()))

@@ -1,8 +1,41 @@
+"""What all tests share: threads, marks, a source of random numbers, real data.
+
+Two workers on two cores leave one thread to each, so that BLAS and OpenMP get one, as does what is called with
+``n_jobs=None``. A test of threads asks for them by number. The variables count only before NumPy is imported; worker
+processes inherit them.
+"""
+
 import os
 from pathlib import Path
 
-import numpy as np
-import pytest
+for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+# The same examples each time, and none that fails because a machine is busy.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
+
+TESTS = Path(__file__).parent
+NUMERICAL = ("test_native.py", "test_native_neighbors.py", "test_graphs.py", "test_cluster.py", "test_metrics.py")
+NUMERICAL_FOLDERS = ("expand", "learned", "local", "optim", "select")
+
+
+def pytest_collection_modifyitems(items):
+    """Whatever computes, doctests included, is marked `kernels`, unless it is slow."""
+    for item in items:
+        if item.get_closest_marker("slow") is None and _is_numerical(item.path):
+            item.add_marker(pytest.mark.kernels)
+
+
+def _is_numerical(path):
+    if not path.is_relative_to(TESTS):
+        return True  # a doctest
+    place = path.relative_to(TESTS)
+    return place.name in NUMERICAL or place.parts[0] in NUMERICAL_FOLDERS
 
 
 @pytest.fixture

@@ -99,26 +99,6 @@ def test_exponents_of_any_size(isa, values, scale):
     assert np.isfinite(found[1])
 
 
-@pytest.mark.parametrize("wide", [np.int32, np.int64])
-def test_largest_products_and_ties(wide, rng):
-    X = random_rows(rng, 50, 10)
-    X = sp.csr_array(sp.vstack([X, X[:20], sp.csr_array((3, 10))]))
-    n = X.shape[0]
-    weights, bias = rng.random(10), np.round(rng.normal(size=n), 1)
-    C = X.tocsc()
-    indices = [part.astype(wide) for part in (X.indices, X.indptr, C.indices, C.indptr)]
-    rows = _native.SparseRows(X.data, indices[0], indices[1], C.data, indices[2], indices[3])
-    others, products = np.empty((n, 6), np.int32), np.empty((n, 6))
-    _native.largest_of_products(rows, weights, bias, others, products, n_threads=2)
-    plain = (X.multiply(weights) @ X.T).toarray() + bias
-    np.testing.assert_allclose(np.take_along_axis(plain, others, axis=1), products, atol=1e-12)
-    np.fill_diagonal(plain, -np.inf)
-    np.testing.assert_allclose(products, -np.sort(-plain, axis=1)[:, :6], atol=1e-12)
-    equal = products[:, :-1] == products[:, 1:]
-    assert (others[:, :-1] < others[:, 1:])[equal].all()
-    assert (others != np.arange(n)[:, None]).all()
-
-
 def test_all_products(rng):
     X = random_rows(rng, 60, 15)
     weights = rng.random(15)
@@ -142,5 +122,3 @@ def test_arrays_that_do_not_fit_are_refused(rng):
         _native.softmax_of_products(rows, np.ones(3))
     with pytest.raises(ValueError, match="out of range"):
         _native.softmax_of_products(rows, np.ones(4), candidates=np.full((6, 2), 6, np.int32))
-    with pytest.raises(ValueError, match="as many other rows"):
-        _native.largest_of_products(rows, np.ones(4), None, np.empty((6, 6), np.int32), np.empty((6, 6)))

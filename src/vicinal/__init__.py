@@ -1,24 +1,26 @@
 """Sparse, local features from neighbourhoods, so that a linear model does what used to need a kernel machine."""
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .cluster import SpectralFeatures
-from .expand import (
-    GaussianProjection,
-    HashedProjection,
-    HermiteMap,
-    KernelPerceptron,
-    OnlinePerceptron,
-    PolynomialMap,
-    RandomFourierFeatures,
-    RBFMap,
-    SubsetProductMap,
-)
-from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
-from .select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
+if TYPE_CHECKING:
+    from .cluster import SpectralFeatures
+    from .expand import (
+        GaussianProjection,
+        HashedProjection,
+        HermiteMap,
+        KernelPerceptron,
+        OnlinePerceptron,
+        PolynomialMap,
+        RandomFourierFeatures,
+        RBFMap,
+        SubsetProductMap,
+    )
+    from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+    from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
+    from .select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
 
-__version__ = version("vicinal")
+    __version__: str
 
 __all__ = [
     "MCFS",
@@ -49,3 +51,28 @@ __all__ = [
     "SubsetProductMap",
     "__version__",
 ]
+
+_HOMES = ("local", "expand", "learned", "select", "cluster")  # the modules that define the classes above
+_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "report")
+
+if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
+
+    def __getattr__(name: str) -> Any:
+        """Imports what is asked for, so that the command line can answer without loading scikit-learn."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("vicinal")
+        elif name in _MODULES:
+            value = import_module(f".{name}", __name__)
+        elif name in __all__:
+            homes = (import_module(f".{home}", __name__) for home in _HOMES)
+            value = next(getattr(home, name) for home in homes if hasattr(home, name))
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

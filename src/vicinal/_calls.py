@@ -6,15 +6,21 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from functools import cache, partial, wraps
+from inspect import isfunction
+from threading import Lock
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import ThreadpoolController
 
-from . import _native
-from ._validation import Matrix
+from ._validation import Matrix, all_or_nothing
 
+Kind = TypeVar("Kind")
+
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
 _callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback", default=None)
 
 
@@ -39,7 +45,8 @@ def kernel_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """None is all cores, as in scikit-learn's compiled loops, or what OMP_NUM_THREADS (which joblib sets) allows.
+    """None is what `limited_threads` says or else all cores, as in scikit-learn's compiled loops, or what
+    OMP_NUM_THREADS (which joblib sets) allows.
 
     Threads, unlike joblib's workers, may run in any process, so that joblib is not asked how many it would start.
     """
@@ -47,8 +54,103 @@ def n_threads(n_jobs: int | None) -> int:
         if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
             raise ValueError(f"n_jobs must be a number of threads, or -1 for all cores; got {n_jobs!r}.")
         return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
+    within = _limit.get()
+    if within is not None:
+        return within
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(joblib.cpu_count(), int(limit)) if limit.isdigit() and int(limit) > 0 else joblib.cpu_count()
+
+
+class _BlasLimit:
+    """The number of BLAS threads, which belongs to the process: the smallest of all limits that are in force.
+
+    Calls of several Python threads begin and end in any order; what was there before the first returns with the last.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.counts = Lock(), list[int]()
+        self.before: Any = None
+
+    @contextmanager
+    def at_most(self, count: int) -> Iterator[None]:
+        pools = _pools().select(user_api="blas")
+        with self.lock:
+            self.counts.append(count)
+            limit = pools.limit(limits=min(self.counts))
+            self.before = limit if self.before is None else self.before
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.counts.remove(count)
+                if self.counts:
+                    pools.limit(limits=min(self.counts))
+                else:
+                    self.before.restore_original_limits()
+                    self.before = None
+
+
+_blas = _BlasLimit()
+one_blas_thread = partial(_blas.at_most, 1)  # where products are thin: more would wait for each other
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The libraries with threads of their own; to look for them takes a millisecond, and all are loaded by now."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def limited_threads(n_jobs: int | None) -> Iterator[None]:
+    """Within it the compiled part, BLAS and OpenMP have `n_jobs` threads, unless a call has a number of its own."""
+    if n_jobs is None:
+        yield
+        return
+    count = n_threads(n_jobs)
+    token = _limit.set(count)
+    try:
+        with _blas.at_most(count), _pools().select(user_api="openmp").limit(limits=count):
+            yield
+    finally:
+        _limit.reset(token)
+
+
+PARALLEL = (
+    "fit",
+    "partial_fit",
+    "fit_transform",
+    "transform",
+    "inverse_transform",
+    "predict",
+    "decision_function",
+    "apply",
+    "embedding_error",
+    "error_bound",
+    "score_distances",
+    "orthogonal_distances",
+    "flag_outliers",
+)
+
+
+def obeys_n_jobs(kind: type[Kind]) -> type[Kind]:
+    """A class whose methods that compute keep to the `n_jobs` of the estimator.
+
+    Limits are lifted after a method has ended: until then, a fit that is interrupted leaves the estimator as it was.
+    """
+
+    def limited(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def keeping(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with limited_threads(getattr(self, "n_jobs", None)):
+                return method(self, *args, **kwargs)
+
+        return keeping
+
+    for name in PARALLEL:
+        if isfunction(vars(kind).get(name)):
+            method = limited(vars(kind)[name])
+            setattr(kind, name, all_or_nothing(method) if "fit" in name else method)
+    return kind
 
 
 def as_native(X: Matrix) -> Any:
@@ -61,12 +163,3 @@ def as_native(X: Matrix) -> Any:
         X.sum_duplicates()
     parts = X.data, X.indices, X.indptr.astype(X.indices.dtype, copy=False)
     return *map(np.ascontiguousarray, parts), X.shape[1]
-
-
-def sparse_rows(X: Matrix) -> _native.SparseRows:
-    """A CSR matrix of doubles, without duplicates, for the compiled products of its rows."""
-    columns = X.tocsc()
-    wide = np.int64 if max(X.nnz, *X.shape) > np.iinfo(np.int32).max else np.int32
-    indices = (part.astype(wide, copy=False) for part in (X.indices, X.indptr, columns.indices, columns.indptr))
-    row_columns, row_starts, column_rows, column_starts = indices
-    return _native.SparseRows(X.data, row_columns, row_starts, columns.data, column_rows, column_starts)

@@ -10,18 +10,22 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.pipeline import Pipeline
 
+from ._optional import need
+from ._preparation import is_frame
 from ._validation import Matrix
 from ._writing import replacing
 from .local import RandLocal
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LIBSVM = (".svm", ".libsvm", ".svmlight")
 TABLES = (".csv", ".tsv", ".parquet", ".npz")
@@ -77,8 +81,8 @@ def read_table(
         raise ValueError(f"{path.name} ends in {suffix!r}; known are {', '.join(sorted(_READERS))}.")
     try:
         table = _READERS[suffix](path, target, drop)
-    except (pl.exceptions.PolarsError, zipfile.BadZipFile, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as {suffix}: {_first_line(error)}") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, error) from error
     if need_target and table.y is None:
         raise ValueError(f"{path.name} has no target; name its column with --target.")
     if suffix in LIBSVM and n_columns is not None and table.X.shape[1] < n_columns:
@@ -94,19 +98,11 @@ def read_table(
 
 
 def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
-    if path.suffix.lower() == ".parquet":
-        frame = pl.read_parquet(path, glob=False)
-    else:
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        try:
-            frame = pl.read_csv(
-                path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"], glob=False
-            )
-        except pl.exceptions.PolarsError:
-            _check_rows(path, separator)
-            raise
-        if frame.width and frame[:, -1].null_count():  # polars fills up rows that end too early
-            _check_rows(path, separator)
+    pl = need("polars", "to read tables")
+    try:
+        frame = pl.read_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else _read_csv(path, pl)
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(path, error) from error
     for column in (*drop, *([target] if target is not None else [])):
         if column not in frame.columns:
             raise ValueError(f"{path.name} has no column {column!r}; its columns are {listed(frame.columns)}.")
@@ -115,6 +111,20 @@ def _read_frame(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         return Table(X, names=X.columns, frame=frame)
     X, y = frame.drop([target, *drop]), frame[target]
     return Table(X, y.to_numpy() if y.dtype.is_numeric() else _as_objects(y), target, X.columns, frame)
+
+
+def _read_csv(path: Path, pl: Any) -> pl.DataFrame:
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    try:
+        frame = pl.read_csv(
+            path, separator=separator, infer_schema_length=None, null_values=["", "NA", "NaN", "nan"], glob=False
+        )
+    except pl.exceptions.PolarsError:
+        _check_rows(path, separator)
+        raise
+    if frame.width and frame[:, -1].null_count():  # polars fills up rows that end too early
+        _check_rows(path, separator)
+    return frame
 
 
 def _check_rows(path: Path, separator: str) -> None:
@@ -211,6 +221,8 @@ def _whole_arrays(path: Path) -> Iterator[None]:
 
 
 def _as_objects(column: pl.Series) -> NDArray:
+    import polars as pl
+
     return np.array(column.cast(pl.String).to_list(), dtype=object)
 
 
@@ -259,6 +271,10 @@ def _as_table(X: Any, y: NDArray | None, target: str, names: list[str], drop: tu
 def listed(names: list[str], most: int = 8) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    return ValueError(f"{path} cannot be read as {path.suffix.lower()}: {_first_line(error)}")
 
 
 def _first_line(error: BaseException) -> str:
@@ -315,7 +331,7 @@ def write_columns(path: Path, table: Table, support: NDArray[np.bool_], *, force
     frame = _chosen_frame(table, names, support) if suffix != ".npz" else None
     with replacing(path, force=force) as beside:
         if frame is None:
-            X: Any = table.X.select(names).to_numpy() if isinstance(table.X, pl.DataFrame) else table.X[:, support]
+            X: Any = table.X.select(names).to_numpy() if is_frame(table.X) else table.X[:, support]
             _write_npz(beside, X, table.y, columns=np.array(names))
         elif suffix == ".parquet":
             frame.write_parquet(beside)
@@ -326,6 +342,7 @@ def write_columns(path: Path, table: Table, support: NDArray[np.bool_], *, force
 def _chosen_frame(table: Table, names: list[str], support: NDArray[np.bool_]) -> pl.DataFrame:
     if table.frame is not None:
         return table.frame.select(*names, *([table.target] if table.target else []))
+    pl = need("polars", "to write tables")
     X: Any = table.X[:, support]
     frame = pl.DataFrame(X.toarray() if sp.issparse(X) else np.asarray(X), schema=names, orient="row")
     target = table.target
@@ -335,23 +352,21 @@ def _chosen_frame(table: Table, names: list[str], support: NDArray[np.bool_]) ->
 
 
 def save_model(path: Path, model: Any, *, force: bool) -> None:
-    import skops.io  # takes most of a second
-
+    skops = need("skops.io", "to save models")
     with replacing(path, force=force) as beside:
-        skops.io.dump(model, beside)
+        skops.dump(model, beside)
 
 
 def load_model(path: Path) -> Any:
     """A model saved by `save_model`. Types that it should not contain are refused, never loaded."""
-    import skops.io
-
     if not path.exists():
         raise FileNotFoundError(f"There is no model file {path}.")
+    skops = need("skops.io", "to load models")
     try:
-        strangers = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED)
+        strangers = set(skops.get_untrusted_types(file=path)) - set(TRUSTED)
         if strangers:
             raise ValueError(f"{path} contains what a model of vicinal does not: {', '.join(sorted(strangers))}.")
-        model = skops.io.load(path, trusted=list(TRUSTED))
+        model = skops.load(path, trusted=list(TRUSTED))
     except (zipfile.BadZipFile, zlib.error, json.JSONDecodeError, KeyError, EOFError, OSError) as error:
         raise ValueError(f"{path} is not a whole model file of vicinal: {_first_line(error)}") from error
     if not isinstance(model, Pipeline) or not isinstance(model[-1], RandLocal):

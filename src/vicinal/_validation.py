@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help
@@ -182,6 +183,27 @@ def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int 
             "for 'all'."
         )
     return int(value)
+
+
+def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
+    """A network over the rows of X as CSR: one row and one column for each, whatever holds them.
+
+    Objects other than arrays and sparse matrices have `shape` and `tocsr()`.
+    """
+    given = adjacency.tocsr() if hasattr(adjacency, "tocsr") else adjacency
+    shape = given.shape if hasattr(given, "shape") else np.shape(given)
+    needed = f"it needs a row and a column for each of them, {n_rows} x {n_rows}"
+    if len(shape) != 2 or shape[0] != n_rows:
+        raise ValueError(
+            f"adjacency has the shape {tuple(shape)}, but X has {n_rows} rows; {needed}, in the order of X."
+        )
+    if shape[1] != n_rows:
+        raise ValueError(
+            f"adjacency has {shape[0]} rows but {shape[1]} columns, as if rows alone had been taken, and X has "
+            f"{n_rows} rows; {needed}: take A[rows][:, rows] of a matrix A or, for cross-validation, which takes rows "
+            "alone, pass an object whose [rows] does both."
+        )
+    return sp.csr_array(check_array(given, accept_sparse="csr", dtype=np.float64, input_name="adjacency"))
 
 
 def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted
 
+from ._calls import obeys_n_jobs
 from ._validation import all_or_nothing, check_count, checked_rows, refuse_other_than_numbers
 
 
@@ -64,6 +65,7 @@ def repeated_kmeans(
     return np.stack([KMeans(n_clusters, n_init=n_starts, random_state=run).fit_predict(rows) for run in range(n_runs)])
 
 
+@obeys_n_jobs
 class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The leading singular vectors of sparse non-negative features, for k-means.
 
@@ -77,6 +79,8 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Singular vectors; some more than the clusters that are looked for. At most one less than rows or columns.
     random_state : int, RandomState instance or None, default=None
         Starts the randomised singular value decomposition.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -107,9 +111,10 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     True
     """
 
-    def __init__(self, n_components: int = 20, *, random_state: Any = None):
+    def __init__(self, n_components: int = 20, *, random_state: Any = None, n_jobs: int | None = None):
         self.n_components = n_components
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> SpectralFeatures:
         """Finds the singular vectors."""

@@ -12,18 +12,24 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_array
 
+from ._nearest import nearest_rows
 from ._validation import Matrix, check_choice, check_count, check_positive
 
 __all__ = ["laplacian", "nearest_rows", "neighbor_graph", "smooth_eigenvectors"]
 
 WEIGHTS = ("binary", "heat", "cosine")
 
-_BLOCK = 2**23  # distances, or differences of values, held at a time
+_BLOCK = 2**23  # values of pairs of rows held at a time
 _DENSE_ROWS = 1000  # up to here a dense solver is cheap, and sure of eigenvalues that occur several times
 
 
 def neighbor_graph(
-    X: ArrayLike, n_neighbors: int = 5, *, weights: str = "binary", bandwidth: float | None = None
+    X: ArrayLike,
+    n_neighbors: int = 5,
+    *,
+    weights: str = "binary",
+    bandwidth: float | None = None,
+    n_jobs: int | None = None,
 ) -> sp.csr_array:
     """Joins each row to its nearest ones.
 
@@ -40,6 +46,8 @@ def neighbor_graph(
         weight 0 are left out: rows can be left without any.
     bandwidth : float or None, default=None
         For `weights="heat"`; None for the mean squared length of the edges.
+    n_jobs : int, default=None
+        Threads of the search. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Returns
     -------
@@ -58,20 +66,22 @@ def neighbor_graph(
     check_choice("weights", weights, WEIGHTS)
     if bandwidth is not None:
         bandwidth = check_positive("bandwidth", bandwidth)
-    rows = _checked_rows(X)
-    nearest, squared = nearest_rows(rows, n_neighbors)
+    rows = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    rows = sp.csr_array(rows) if sp.issparse(rows) else rows
+    distances, nearest = nearest_rows(rows, n_neighbors=n_neighbors, n_jobs=n_jobs)
     n, k = nearest.shape
     here, there = np.repeat(np.arange(n), k), nearest.ravel()
     low, high = np.minimum(here, there), np.maximum(here, there)
     _, first = np.unique(low * n + high, return_index=True)
-    low, high, squared = low[first], high[first], squared.ravel()[first]
+    low, high, lengths = low[first], high[first], distances.ravel()[first]
     if weights == "binary":
         values = np.ones(len(low))
     elif weights == "heat":
-        if bandwidth is None:
-            bandwidth = squared.mean() or 1.0
-        with np.errstate(under="ignore"):
-            values = np.exp(-squared / bandwidth)
+        with np.errstate(over="ignore", under="ignore"):
+            if bandwidth is None:
+                lengths = lengths / (lengths.max() or 1.0)
+                bandwidth = np.square(lengths).mean() or 1.0
+            values = np.exp(-np.square(lengths) / bandwidth)
     else:
         values = _cosines(rows, low, high)
     kept = values > 0
@@ -79,62 +89,6 @@ def neighbor_graph(
     return sp.csr_array(
         (np.concatenate([values, values]), (np.concatenate([low, high]), np.concatenate([high, low]))), shape=(n, n)
     )
-
-
-def nearest_rows(X: ArrayLike, n_neighbors: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Finds each row's nearest other rows.
-
-    A row is never its own neighbour, its duplicates are. Of equally near rows the lower index comes first; distances
-    that differ by less than the arithmetic can tell (1 part in 2^32) count as equal at the limit of `n_neighbors`.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    n_neighbors : int
-        What exceeds the other rows is cut.
-
-    Returns
-    -------
-    indices : ndarray of int of shape (n_samples, n_neighbors)
-        The nearest first.
-    squared_distances : ndarray of float64 of shape (n_samples, n_neighbors)
-        Their squared Euclidean distances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from vicinal.graphs import nearest_rows
-    >>> indices, squared_distances = nearest_rows(np.array([[0.0], [1.0], [5.0]]), 1)
-    >>> indices.ravel(), squared_distances.ravel()
-    (array([1, 0, 1]), array([ 1.,  1., 16.]))
-    """
-    rows = _checked_rows(X)
-    n = rows.shape[0]
-    k = min(check_count("n_neighbors", n_neighbors), n - 1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Distances do not change with the origin, but what cancels in them does.
-        centred = rows if sp.issparse(rows) else rows - np.median(rows, axis=0)
-        norms = _sums_of_squares(centred)
-        if not np.isfinite(norms.max() * 4):
-            raise ValueError("X has values that are too large to be squared; scale its columns first.")
-    transposed = centred.T.tocsr() if sp.issparse(rows) else centred.T
-    indices = np.empty((n, k), dtype=np.intp)
-    squared = np.empty((n, k))
-    for block in _blocks(n, n):
-        products = centred[block] @ transposed
-        distances = products.toarray() if sp.issparse(products) else products
-        distances *= -2
-        distances += norms[block, None]
-        distances += norms
-        # What has cancelled is found again from differences: duplicates have distance 0.
-        here, there = np.nonzero(distances <= (norms[block, None] + norms) * 2.0**-16)
-        distances[here, there] = _squared_distances(rows, here + block.start, there)
-        indices[block] = _smallest(distances, np.arange(block.start, block.stop), k)
-    here = np.arange(n)
-    for place in range(k):
-        squared[:, place] = _squared_distances(rows, here, indices[:, place])
-    order = np.lexsort((indices, squared))
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(squared, order, axis=1)
 
 
 def laplacian(W: Matrix, *, normalized: bool = False) -> sp.csr_array:
@@ -195,10 +149,10 @@ def smooth_eigenvectors(W: Matrix, n_vectors: int) -> tuple[NDArray[np.float64],
     --------
     >>> import numpy as np
     >>> from vicinal.graphs import smooth_eigenvectors
-    >>> path = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> path = np.eye(4, k=1) + np.eye(4, k=-1)
     >>> values, vectors = smooth_eigenvectors(path, 1)
     >>> values.round(3), vectors.ravel().round(3)
-    (array([1.]), array([ 0.707, -0.   , -0.707]))
+    (array([0.5]), array([ 0.577,  0.289, -0.289, -0.577]))
     """
     weights = _checked_weights(W)
     check_count("n_vectors", n_vectors)
@@ -286,58 +240,29 @@ def _with_fixed_signs(vectors: NDArray) -> NDArray:
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _smallest(distances: NDArray, own: NDArray, k: int) -> NDArray[np.intp]:
-    """Columns of the k smallest distances in each row, its own column left out; `distances` is overwritten.
-
-    A distance of float64 and its column are packed into one integer: non-negative floats are ordered like their bits,
-    and the low bits give way to the column, which settles ties.
-    """
-    n = distances.shape[1]
-    low_bits = max(20, n.bit_length())
-    keys = distances.view(np.int64)
-    keys += 1 << (low_bits - 1)
-    keys >>= low_bits
-    keys <<= low_bits
-    keys |= np.arange(n)
-    keys[np.arange(len(own)), own] = np.iinfo(np.int64).max
-    keys.partition(k - 1, axis=1)
-    return (keys[:, :k] & ((1 << low_bits) - 1)).astype(np.intp)
-
-
-def _squared_distances(rows: Matrix, first: NDArray, second: NDArray) -> NDArray[np.float64]:
-    """Of pairs of rows, from their differences: what is equal is at distance 0."""
-    squared = np.empty(len(first))
-    for block in _blocks(len(first), rows.shape[1]):
-        squared[block] = _sums_of_squares(rows[first[block]] - rows[second[block]])
-    return squared
-
-
 def _cosines(rows: Matrix, first: NDArray, second: NDArray) -> NDArray[np.float64]:
     """Of pairs of rows, cut to [0, 1]; 0 with a row of zeros."""
-    lengths = np.sqrt(_sums_of_squares(rows))
-    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    unit = _unit_rows(rows)
     cosines = np.empty(len(first))
     for block in _blocks(len(first), rows.shape[1]):
-        a, b = rows[first[block]], rows[second[block]]
+        a, b = unit[first[block]], unit[second[block]]
         cosines[block] = a.multiply(b).sum(axis=1) if sp.issparse(rows) else np.einsum("ij,ij->i", a, b)
-    return np.clip(cosines * scale[first] * scale[second], 0, 1)
+    return np.clip(cosines, 0, 1)
 
 
-def _sums_of_squares(rows: Matrix) -> NDArray[np.float64]:
-    if sp.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", rows, rows)
+def _unit_rows(rows: Matrix) -> Matrix:
+    """Rows of length 1, or of zeros. A power of two first: squares of what is near 1 neither overflow nor vanish."""
+    largest = abs(rows).max(axis=1)
+    largest = largest.toarray().ravel() if sp.issparse(largest) else largest
+    unit = sp.diags_array(np.exp2(np.clip(-np.frexp(largest)[1], -1000, 1000))) @ rows
+    squares = unit.multiply(unit).sum(axis=1) if sp.issparse(unit) else np.einsum("ij,ij->i", unit, unit)
+    return sp.diags_array(_inverse_roots(np.asarray(squares).ravel())) @ unit
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     size = max(1, _BLOCK // n_columns)
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-def _checked_rows(X: ArrayLike) -> Matrix:
-    rows = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-    return sp.csr_array(rows) if sp.issparse(rows) else rows
 
 
 def _checked_weights(W: Matrix) -> sp.csr_array:

@@ -22,6 +22,7 @@ FORMS = [
     {"kernel": "gaussian", "frequencies": "orthogonal"},
     {"kernel": "gaussian", "frequencies": "hadamard"},
 ]
+FORM_IDS = ["gaussian", "laplacian", "cauchy", "density", "orthogonal", "hadamard"]
 
 
 def pair_of_waves(angles):
@@ -53,7 +54,7 @@ def test_native_waves_are_those_of_numpy(isa, dtype, tolerance, shape):
 
 
 @pytest.mark.parametrize("n_components", [1, 7, 128])
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
 def test_inner_products_are_the_kernel_on_average(form, n_components):
     """Within 4 standard errors, over many seeds."""
     X = RNG.normal(size=(6, 20)) / 4
@@ -113,7 +114,7 @@ def test_as_many_features_as_a_wanted_error_needs(epsilon, delta):
     assert 2 * np.exp(-count * epsilon**2 / 2) <= delta < 2 * np.exp(-(count - 1) * epsilon**2 / 2)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_csr_is_dense(form, dtype):
     X = sp.random(70, 30, 0.2, format="csr", random_state=0, dtype=dtype)
@@ -131,7 +132,7 @@ def test_csr_is_dense(form, dtype):
         assert difference.max() < (1e-2 if dtype == np.float32 else 1e-10)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
 def test_threads_and_chunks_change_nothing(form):
     X = DIGITS[:333]
     model = RandomFourierFeatures(200, random_state=0, n_jobs=1, **form).fit(X)

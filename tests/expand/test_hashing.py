@@ -411,12 +411,12 @@ def test_errors_of_rows_by_keys_are_those_of_an_array():
     assert len(model.embedding_error([[], []]).rows) == 0
 
 
-def test_keys_beyond_the_cache(monkeypatch):
-    rows = [{str(number): 1.0 for number in range(start, start + 30)} for start in range(0, 300, 10)]
+def test_more_keys_than_are_remembered():
     model = HashedProjection(64, input_type="dict", random_state=0)
-    expected = model.transform(rows)
-    monkeypatch.setattr("vicinal.expand._hashing.CACHED_KEYS", 4)
-    assert np.array_equal(model.transform(rows), expected)
+    many, first, last = ({str(number): 1.0 for number in numbers} for numbers in (range(70_000), [0], [69_999]))
+    found = model.transform([first, many, first, last])
+    for place, row in ((0, first), (2, first), (3, last)):
+        assert np.array_equal(found[[place]], model.transform([row]))
 
 
 def test_in_a_pipeline_with_pandas_output(rng):

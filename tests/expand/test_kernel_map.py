@@ -145,13 +145,16 @@ def test_rows_far_from_zero_keep_their_digits():
     np.testing.assert_allclose(far @ far.T, near @ near.T, atol=1e-10)
 
 
-def test_blocks_change_nothing(monkeypatch):
-    whole = RBFMap(gamma=0.001)
-    features, images = whole.fit_transform(DIGITS[:150]), whole.transform(DIGITS[150:300])
-    monkeypatch.setattr(_kernel_map, "BLOCK_ENTRIES", 3000)
-    blocks = RBFMap(gamma=0.001)
-    np.testing.assert_allclose(blocks.fit_transform(DIGITS[:150]), features, atol=1e-9)
-    np.testing.assert_allclose(blocks.transform(DIGITS[150:300]), images, atol=1e-9)
+def test_blocks_change_nothing():
+    """Kernel values of 18,000 new rows with 150 training rows, and of 1,500 training rows, are more than a block."""
+    model = RBFMap(gamma=0.001).fit(DIGITS[:150])
+    images = model.transform(np.tile(DIGITS, (10, 1)))
+    np.testing.assert_allclose(images, np.tile(model.transform(DIGITS), (10, 1)), atol=1e-9)
+    features = RBFMap(gamma=0.001).fit_transform(DIGITS[:1500])
+    few = [0, 700, 1499]
+    np.testing.assert_allclose(
+        features[few] @ features.T, rbf_kernel(DIGITS[few], DIGITS[:1500], gamma=0.001), atol=1e-9
+    )
 
 
 def test_later_changes_of_the_training_rows_do_no_harm():

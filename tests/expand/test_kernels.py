@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_digits
 
-from vicinal.expand import _bandwidth, _gram
+from vicinal.expand import _bandwidth
 from vicinal.expand.kernels import (
     AllSubsets,
     Cauchy,
@@ -90,7 +90,7 @@ def test_explicit_zeros_and_duplicates_change_nothing_and_stay(kernel):
 
 
 @every_kernel
-def test_blocks_equal_the_whole(kernel, monkeypatch):
+def test_blocks_equal_the_whole(kernel):
     whole, across = kernel(DIGITS), kernel(DIGITS, DIGITS[:50])
     for X, Y, expected in ((DIGITS, None, whole), (sp.csr_matrix(DIGITS), DIGITS[:50], across)):
         out, sizes = np.full(expected.shape, np.nan), []
@@ -100,9 +100,15 @@ def test_blocks_equal_the_whole(kernel, monkeypatch):
             sizes.append(len(block))
         assert len(sizes) > 1
         np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-14)
-    monkeypatch.setattr(_gram, "BLOCK_ENTRIES", 500)
-    np.testing.assert_allclose(kernel(DIGITS), whole, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(kernel(sp.csr_matrix(DIGITS)), whole, rtol=1e-12, atol=1e-14)
+
+
+@every_kernel
+def test_many_rows_are_no_different_from_few(kernel):
+    """A Gram matrix of 18 MB, which is computed in several blocks."""
+    X = np.random.default_rng(0).uniform(size=(1500, 3))
+    few = slice(1400, 1405)
+    np.testing.assert_allclose(kernel(X)[few], kernel(X[few], X), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel(sp.csr_matrix(X))[few], kernel(X[few], X), rtol=1e-12, atol=1e-14)
 
 
 def test_a_block_has_one_row_at_least():

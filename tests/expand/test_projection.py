@@ -147,13 +147,14 @@ def test_errors_are_those_of_rows_and_of_differences(make, container):
     assert "rows" not in repr(error)
 
 
-def test_errors_do_not_depend_on_the_blocks_they_are_measured_in(monkeypatch):
-    model = HashedProjection(32, random_state=0).fit(DIGITS)
-    whole = model.embedding_error(DIGITS)
-    monkeypatch.setattr("vicinal.expand._projection.BLOCK_ENTRIES", 1000)
-    parts = model.embedding_error(sp.csr_array(DIGITS))
-    np.testing.assert_allclose(parts.rows, whole.rows, atol=1e-12)
-    np.testing.assert_allclose(parts.pairs, whole.pairs, atol=1e-12)
+def test_errors_of_many_rows_are_those_of_few():
+    """16 MB of rows and images, and more, are measured in blocks."""
+    X = np.tile(DIGITS, (20, 1))
+    model = HashedProjection(32, random_state=0).fit(X)
+    whole, sparse = model.embedding_error(X), model.embedding_error(sp.csr_array(X))
+    np.testing.assert_allclose(whole.rows, np.tile(model.embedding_error(DIGITS).rows, 20), atol=1e-12)
+    np.testing.assert_allclose(sparse.rows, whole.rows, atol=1e-12)
+    np.testing.assert_allclose(sparse.pairs, whole.pairs, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e160, 1e304])

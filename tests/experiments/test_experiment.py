@@ -354,7 +354,7 @@ class TestRefused:
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),
             ('["iris"', '["iris", "iris"', r"names a data set twice"),
-            ("folds = 2", 'scale = "big"', r"scale must be one of columns, matrix, standard, tfidf, none; got 'big'"),
+            ("folds = 2", 'scale = "big"', r"scale must be one of none, standard, minmax, matrix, tfidf; got 'big'"),
             ("folds = 3", 'noise = ["loud"]', r"noise is one of none, add, append, columns, rows; got 'loud'"),
             ("folds = 3", 'shown = ["hours"]', r"shown is one of feature_seconds, model_seconds; got 'hours'"),
             ('["raw"', '[{ name = "raw", detector = "nose" }', r"detector must be one of distance, values; got 'nose'"),

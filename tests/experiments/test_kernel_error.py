@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
-
-from vicinal.experiments import load_experiment, read_experiment
-from vicinal.experiments._evaluate import Protocol, scaler
+from vicinal.experiments._evaluate import Protocol
 from vicinal.experiments._kernel_error import PAIRS, kernel_error, kernel_of, random_pairs, values_of_pairs
+
+from vicinal._preparation import scaler
+from vicinal.experiments import load_experiment, read_experiment
 from vicinal.experiments._methods import Setting, find_method
 from vicinal.experiments._runner import run_cell
 

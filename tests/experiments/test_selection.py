@@ -13,13 +13,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
+from vicinal.experiments._evaluate import Protocol
+from vicinal.experiments._selection import Trial, best_trial, median_trial, middle, select
 
+from vicinal._preparation import scaler
 from vicinal.experiments import Entry, _methods, entry_label, mean_ranks, read_experiment, summarise
-from vicinal.experiments._evaluate import Protocol, scaler
 from vicinal.experiments._methods import METHODS, Method, Setting, find_method
 from vicinal.experiments._results import ResultFile
 from vicinal.experiments._runner import failed_rows, run_cell
-from vicinal.experiments._selection import Trial, best_trial, median_trial, middle, select
 from vicinal.metrics import clustering_accuracy, normalized_mutual_information
 from vicinal.select._base import FeatureSelector, Ranked
 
@@ -206,7 +207,7 @@ class TestTfidf:
         np.testing.assert_allclose(made.toarray(), scaler("tfidf", X.toarray()).fit_transform(X.toarray()).toarray())
 
     def test_negative_numbers_are_refused(self):
-        with pytest.raises(ValueError, match="TF-IDF needs counts of words; the least value is -1"):
+        with pytest.raises(ValueError, match="TF-IDF is for counts, but the least value is -1"):
             scaler("tfidf", np.array([[-1.0, 2.0]]))
 
 

@@ -46,13 +46,9 @@ def test_features_are_those_of_the_algorithms(settings, n_columns, n_iterations)
         )
 
 
-def test_both_ways_are_used_and_agree():
-    model = RULLS(20, random_state=0).fit(WIDE)
-    assert by_products(model)
-    assert not by_products(RULLS(20, random_state=0).fit(WIDE[:, :12]))
-    np.testing.assert_allclose(
-        model.transform(WIDE).toarray(), model._transform(WIDE, by_directions=True).toarray(), rtol=1e-9, atol=1e-9
-    )
+def test_both_ways_are_used_by_the_test_above():
+    assert by_products(RULLS(12, random_state=0).fit(WIDE[:300]))
+    assert not by_products(RULLS(12, random_state=0).fit(WIDE[:300, :12]))
 
 
 def test_the_cheaper_way_is_kept():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
-from vicinal._optim._box import box_gap, minimize_in_box
+from vicinal._optim import box_gap, minimize_in_box
 
 
 def quadratic(rng, n, condition=1e3):
@@ -38,23 +38,23 @@ def test_the_objective_never_rises_and_the_gap_bounds_what_is_left(rng):
         assert (np.diff(found.objective) <= 0).all()
         assert len(found.objective) == found.n_iter + 1
         assert found.objective[-1] - best <= found.gap + 1e-9
-        assert found.gap == pytest.approx(box_gap(found.x, found.gradient, 0, 1))
+        assert found.gap == pytest.approx(box_gap(found.solution, found.gradient, 0, 1))
 
 
 def test_the_solution_meets_the_optimality_conditions(rng):
     function, A, b = quadratic(rng, 30)
     found = minimize_in_box(function, np.full(30, 0.2), -0.5, 0.5, tol=1e-12, max_iter=5000)
-    gradient = A @ found.x - b
-    assert (np.abs(gradient[(found.x > -0.5) & (found.x < 0.5)]) < 1e-3).all()
-    assert (gradient[found.x == -0.5] > -1e-3).all()
-    assert (gradient[found.x == 0.5] < 1e-3).all()
-    assert {-0.5, 0.5} <= set(found.x)
+    gradient = A @ found.solution - b
+    assert (np.abs(gradient[(found.solution > -0.5) & (found.solution < 0.5)]) < 1e-3).all()
+    assert (gradient[found.solution == -0.5] > -1e-3).all()
+    assert (gradient[found.solution == 0.5] < 1e-3).all()
+    assert {-0.5, 0.5} <= set(found.solution)
 
 
 def test_a_function_that_is_not_convex():
     """Rosenbrock's valley within [0, 0.8]: the minimum lies at the bound."""
     found = minimize_in_box(lambda x: (1 + rosen(x), rosen_der(x)), np.full(2, 0.1), 0.0, 0.8, tol=1e-10, max_iter=2000)
-    np.testing.assert_allclose(found.x, [0.8, 0.64], atol=1e-5)
+    np.testing.assert_allclose(found.solution, [0.8, 0.64], atol=1e-5)
 
 
 def test_it_says_when_it_did_not_converge(rng):
@@ -66,7 +66,7 @@ def test_a_start_outside_is_brought_inside_and_a_minimum_is_left_alone():
     found = minimize_in_box(lambda x: (float(1 + x @ x), 2 * x), np.array([-3.0, 0.0]))
     assert found.converged
     assert found.n_iter == 0
-    np.testing.assert_array_equal(found.x, 0)
+    np.testing.assert_array_equal(found.solution, 0)
 
 
 def test_the_callback_hears_of_every_iteration(rng):
@@ -86,16 +86,16 @@ def test_bounds_of_single_variables_and_none(rng):
     found = minimize_in_box(
         lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), np.ones(n), lower, np.inf, tol=0, max_iter=200
     )
-    gradient = A @ found.x - b
-    assert (found.x[: n // 2] >= 0).all()
-    np.testing.assert_allclose(gradient[found.x > lower], 0, atol=1e-6)
-    assert (gradient[found.x == 0] > -1e-6).all()
-    assert (found.x == 0).any()
-    assert found.x.min() < 0
+    gradient = A @ found.solution - b
+    assert (found.solution[: n // 2] >= 0).all()
+    np.testing.assert_allclose(gradient[found.solution > lower], 0, atol=1e-6)
+    assert (gradient[found.solution == 0] > -1e-6).all()
+    assert (found.solution == 0).any()
+    assert found.solution.min() < 0
 
 
 def test_never_uphill_even_where_the_gradient_lies(rng):
     start = rng.random(5)
     found = minimize_in_box(lambda x: (float(x @ x), -2 * x), start, 0.0, np.inf, tol=0, max_iter=10)
-    np.testing.assert_array_equal(found.x, start)
+    np.testing.assert_array_equal(found.solution, start)
     assert set(found.objective) == {start @ start}

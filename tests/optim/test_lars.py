@@ -35,7 +35,7 @@ def test_regressions_equal_those_of_scikit_learn(rng, kind):
         mixing = np.eye(n_columns) + rng.choice([0, 0.3, 1]) * rng.normal(size=(n_columns, n_columns))
         X, y = rng.normal(size=(n, n_columns)) @ mixing + 3, rng.normal(size=n)
         most = int(min(rng.integers(1, 40), n - 1, n_columns))
-        coef, _, _ = least_angle_lasso(kind(X), y - y.mean(), np.ones(n_columns, dtype=bool), most)
+        coef = least_angle_lasso(kind(X), y - y.mean(), np.ones(n_columns, dtype=bool), most).solution
         expected = slow_coefficients(X, y, most)
         np.testing.assert_allclose(coef, expected, atol=1e-7 * np.abs(expected).max())
 
@@ -53,9 +53,12 @@ def test_regressions_with_ties_and_dependent_columns(rng, kind):
         ][trial % 4].astype(float)
         y = rng.integers(-1, 2, n).astype(float) if trial % 8 < 4 else rng.normal(size=n)
         most = int(min(rng.integers(1, 40), n - 1, X.shape[1]))
-        coef, nearness, _ = least_angle_lasso(kind(X), y - y.mean(), np.ptp(X, axis=0) > 0, most)
+        path = least_angle_lasso(kind(X), y - y.mean(), np.ptp(X, axis=0) > 0, most)
+        coef, nearness = path.solution, path.nearness
+        assert path.converged
         assert np.count_nonzero(coef) <= most
         centred = X - X.mean(axis=0)
+        assert path.objective[-1] == pytest.approx(0.5 * np.sum((y - y.mean() - centred @ coef) ** 2), abs=1e-12)
         correlations = np.abs(centred.T @ (y - y.mean() - centred @ coef))
         if coef.any():
             check_optimal(X, y, coef)

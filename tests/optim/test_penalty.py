@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal._optim._penalty import find_penalty
+from vicinal._optim import find_penalty
 
 THRESHOLDS = np.geomspace(1e-4, 10, 200)
 
@@ -17,8 +17,9 @@ def keep(penalty, state):
 @pytest.mark.parametrize("start", [1e-6, 0.3, 100.0])
 def test_the_wanted_number_is_found(wanted, start):
     found = find_penalty(keep, wanted, [], penalty=start)
+    assert found.converged
     assert found.kept == wanted == keep(found.penalty, [])[0]
-    assert found.n_tried == len(found.state)  # every one was started from the one before
+    assert found.n_iter == len(found.solution) == len(found.objective)  # every one was started from the one before
 
 
 def test_the_nearest_counts_where_the_number_jumps():
@@ -27,9 +28,15 @@ def test_the_nearest_counts_where_the_number_jumps():
 
     assert find_penalty(five_or_none, 4, None, penalty=1.0).kept == 5
     assert find_penalty(five_or_none, 1, None, penalty=1.0).kept == 0
-    assert find_penalty(five_or_none, 4, None, penalty=1.0, max_tries=200).n_tried < 60
+    assert find_penalty(five_or_none, 4, None, penalty=1.0, max_tries=200).n_iter < 60
+
+
+def test_it_does_not_go_below_the_lowest():
+    found = find_penalty(lambda penalty, state: (3, [*state, penalty]), 9, [], penalty=1.0, lowest=0.1)
+    assert found.solution == [1.0]  # the first of equally near ones
+    assert (found.kept, found.n_iter, found.converged) == (3, 3, False)
 
 
 def test_it_gives_up_after_as_many_tries():
     found = find_penalty(lambda penalty, state: (3, state), 9, None, penalty=1.0, max_tries=6)
-    assert (found.kept, found.n_tried) == (3, 6)
+    assert (found.kept, found.n_iter, found.converged) == (3, 6, False)

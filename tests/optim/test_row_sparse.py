@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal._optim._row_sparse import RowWeightedRidge, products_of_rows, row_sparse_least_squares
+from vicinal._optim import RowWeightedRidge, products_of_rows, row_sparse_least_squares
 
 
 def problem(seed, n=12, n_columns=20, n_targets=3):
@@ -76,7 +76,7 @@ def test_the_minimum_meets_its_conditions_and_equals_that_of_another_solver(form
     X, F = problem(4, *shape)
     penalty = 6.0
     found = row_sparse_least_squares(X, F, penalty, form=form, max_iter=20000, tol=1e-15)
-    W = found.coefficients
+    W = found.solution
     assert found.converged
     lengths = np.linalg.norm(W, axis=1)
     live = lengths > 1e-6
@@ -96,20 +96,20 @@ def test_the_objective_never_rises_and_is_that_of_the_coefficients(seed, n, n_co
     for form in ("rows", "columns"):
         found = row_sparse_least_squares(X, F, penalty, form=form, max_iter=40, tol=0)
         assert np.all(np.diff(found.objective) <= 0)
-        assert found.objective[-1] == pytest.approx(value(X, F, found.coefficients, penalty), rel=1e-8)
+        assert found.objective[-1] == pytest.approx(value(X, F, found.solution, penalty), rel=1e-8)
 
 
 def test_warm_starts_keep_dead_rows_dead_and_save_steps():
     X, F = problem(5)
     cold = row_sparse_least_squares(X, F, 2.0, max_iter=2000, tol=1e-10)
-    warm = row_sparse_least_squares(X, F, 2.0, start=cold.coefficients, max_iter=2000, tol=1e-10)
+    warm = row_sparse_least_squares(X, F, 2.0, start=cold.solution, max_iter=2000, tol=1e-10)
     assert len(warm.objective) < len(cold.objective) / 5
-    start = cold.coefficients.copy()
+    start = cold.solution.copy()
     start[:4] = 0
-    assert not row_sparse_least_squares(X, F, 2.0, start=start).coefficients[:4].any()
+    assert not row_sparse_least_squares(X, F, 2.0, start=start).solution[:4].any()
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_are_reported():
     X, F = problem(6)
     found = row_sparse_least_squares(X, F, 2.0, max_iter=2, tol=1e-12)
     assert not found.converged

@@ -7,7 +7,7 @@ import pytest
 from report.results import rows_of
 from rich.console import Console
 
-from vicinal._terminal import figure_tables
+from vicinal.cli._result_tables import figure_tables
 from vicinal.experiments import entry_label, load_experiment, mean_ranks, summarise
 from vicinal.report import data_pictures, experiment_page, quick_warning, render, verdict
 

@@ -1,14 +1,18 @@
 """What all selectors have in common."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from vicinal import NDFS, SNFS, UDFS, LaplacianScore, MaximumVariance
+from vicinal.select._base import NetworkSelector, Ranked
 
 
 @pytest.fixture
@@ -18,7 +22,7 @@ def X(rng):
 
 def test_scores_ranking_and_support_belong_together(X):
     selector = MaximumVariance(3).fit(X)
-    np.testing.assert_allclose(selector.scores_, X.var(axis=0))
+    np.testing.assert_allclose(selector.scores_, X.std(axis=0))
     assert sorted(selector.ranking_) == list(range(1, 9))
     assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) <= 0).all()
     np.testing.assert_array_equal(selector.support_, selector.ranking_ <= 3)
@@ -75,7 +79,7 @@ def test_names_of_columns(X):
 def test_sparse_rows_stay_sparse_and_single_precision_stays(X):
     sparse = sp.csr_array(X.astype(np.float32))
     selector = MaximumVariance(2).fit(sparse)
-    np.testing.assert_allclose(selector.scores_, X.var(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(selector.scores_, X.std(axis=0), rtol=1e-5)
     assert sp.issparse(selector.transform(sparse))
     assert selector.transform(sparse).dtype == np.float32
 
@@ -103,7 +107,7 @@ def test_shares_are_not_rounded_up_by_a_crumb(rng):
 
 def test_duplicate_entries_count_together_and_constants_have_no_variance(rng):
     rows = sp.csr_matrix((np.array([1.0, 1, 2, 1]), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4, 4])), shape=(4, 2))
-    np.testing.assert_allclose(MaximumVariance("all").fit(rows).scores_, [0.75, 0.6875])
+    np.testing.assert_allclose(MaximumVariance("all").fit(rows).scores_, [np.sqrt(0.75), np.sqrt(0.6875)])
     X = np.column_stack([np.full(1001, 1e8 + 0.1), 1e-9 * rng.normal(size=1001), np.full(1001, 0.1)])
     assert MaximumVariance("all").fit(X).ranking_[1] == 1
 
@@ -119,7 +123,6 @@ def test_indices_that_point_nowhere_are_refused(wrong):
 @pytest.mark.parametrize(
     ("selector", "change"),
     [
-        (MaximumVariance(), lambda X: 1e200 * X),
         (UDFS(2, n_clusters=2), lambda X: 1e20 * X),
         (NDFS(2, n_clusters=2), lambda X: X + 1e9),
     ],
@@ -127,3 +130,113 @@ def test_indices_that_point_nowhere_are_refused(wrong):
 def test_numbers_too_large_to_compute_with(selector, change, X):
     with pytest.raises(ValueError, match="to a common scale around 0 first"):
         selector.fit(change(X))
+
+
+class NeighborAgreement(NetworkSelector):
+    """Columns that differ little along the edges of a network, or that vary where there is none."""
+
+    def __init__(self, n_features_to_select=0.5):
+        self.n_features_to_select = n_features_to_select
+
+    def _rank(self, X, adjacency):
+        self.given_ = adjacency
+        if adjacency is None:
+            return Ranked(X.var(axis=0))
+        edges = adjacency.tocoo()
+        return Ranked(-np.sum(edges.data[:, None] * (X[edges.row] - X[edges.col]) ** 2, axis=0) / X.var(axis=0))
+
+
+class Subgraphs:
+    """A network that can be sliced by rows: what is left of it lies between these rows."""
+
+    def __init__(self, adjacency):
+        self.adjacency, self.shape = adjacency, adjacency.shape
+
+    def __getitem__(self, rows):
+        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
+        return Subgraphs(self.adjacency[rows][:, rows])
+
+    def tocsr(self):
+        return sp.csr_array(self.adjacency)
+
+
+@pytest.fixture
+def network(rng):
+    """Two groups of 30 rows: edges lie within groups, and columns 2 and 5 tell the groups."""
+    y = np.repeat([0, 1], 30)
+    A = sp.csr_array(np.triu((rng.random((60, 60)) < 0.3) & (y[:, None] == y), 1).astype(float))
+    X = rng.normal(size=(60, 8))
+    X[:, [2, 5]] += 4 * y[:, None]
+    return X, y, A + A.T
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sp.csr_array, sp.coo_array, lambda A: A.tolist(), pd.DataFrame, lambda A: Subgraphs(A)]
+)
+def test_a_network_arrives_checked_whatever_holds_it(network, convert):
+    X, y, A = network
+    selector = NeighborAgreement(2).fit(X, y, adjacency=convert(A.toarray()))
+    assert selector.get_support(indices=True).tolist() == [2, 5]
+    assert isinstance(selector.given_, sp.csr_array)
+    np.testing.assert_array_equal(selector.given_.toarray(), A.toarray())
+    assert NeighborAgreement(2).fit(X).given_ is None
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        (
+            np.s_[:40],
+            "has 40 rows but 60 columns, as if rows alone had been taken, and X has 40 rows; .*, 40 x 40: take",
+        ),
+        (np.s_[:, :40], r"has the shape \(60, 40\), but X has 40 rows; it needs a row and a column for each of them"),
+        (np.s_[:39, :39], r"has the shape \(39, 39\), but X has 40 rows"),
+        (np.s_[0, :40], r"has the shape \(40,\), but X has 40 rows"),
+    ],
+)
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_networks_that_do_not_belong_to_the_rows(network, part, sentence, convert):
+    X, _, A = network
+    with pytest.raises(ValueError, match=f"adjacency {sentence}"):
+        NeighborAgreement().fit(X[:40], adjacency=convert(A.toarray()[part]))
+
+
+def test_networks_with_missing_weights_and_failed_fits(network):
+    X, _, A = network
+    selector = NeighborAgreement(2).fit(X, adjacency=A)
+    before = selector.scores_
+    with pytest.raises(ValueError, match="adjacency contains NaN"):
+        selector.fit(X[:, :4], adjacency=np.full((60, 60), np.nan))
+    assert selector.scores_ is before
+    assert selector.transform(X).shape == (60, 2)
+
+
+def test_a_network_goes_through_pipelines_and_cross_validation(network):
+    X, y, A = network
+    seen = []
+
+    class Watched(NeighborAgreement):
+        def _rank(self, X, adjacency):
+            seen.append(adjacency.shape)
+            return super()._rank(X, adjacency)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(Watched().set_fit_request(adjacency=True), LinearSVC(random_state=0))
+        search = GridSearchCV(pipeline, {"watched__n_features_to_select": [1, 2, "all"]}, cv=3)
+        search.fit(X, y, adjacency=Subgraphs(A))
+        assert set(seen[:-1]) == {(40, 40)}
+        assert seen[-1] == (60, 60)
+        assert (
+            search.best_estimator_[0].scores_[[2, 5]].min() > np.delete(search.best_estimator_[0].scores_, [2, 5]).max()
+        )
+        with pytest.raises(ValueError, match="40 rows but 60 columns, as if rows alone had been taken"):
+            search.set_params(error_score="raise").fit(X, y, adjacency=A)
+
+
+def test_selectors_without_a_network_take_none(network):
+    X, _, A = network
+    for entry in (LaplacianScore, MaximumVariance, SNFS):
+        assert list(inspect.signature(entry.fit).parameters) == ["self", "X", "y"]
+        with pytest.raises(TypeError, match="unexpected keyword argument 'adjacency'"):
+            entry().fit(X, adjacency=A)
+        assert not hasattr(entry(), "set_fit_request")

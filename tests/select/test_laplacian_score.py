@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import vicinal.select._laplacian_score as module
 from vicinal import LaplacianScore
 from vicinal.graphs import neighbor_graph
 from vicinal.select._laplacian_score import degree_spread, edge_differences
@@ -129,12 +128,12 @@ def test_more_neighbors_than_rows(rng):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_blocks_do_not_change_the_answer(rng, convert, monkeypatch):
-    X = rng.integers(0, 3, size=(30, 5)).astype(float)
-    W = neighbor_graph(X, 3)
-    whole = edge_differences(convert(X), W)
-    monkeypatch.setattr(module, "_BLOCK", 17)
-    assert np.array_equal(edge_differences(convert(X), W), whole)
+def test_many_edges_and_columns_are_no_different_from_few(rng, convert):
+    """More than the eight million differences that are held at a time."""
+    X = rng.integers(0, 3, size=(1500, 1500)).astype(float)
+    W = neighbor_graph(X[:, :4], 5)
+    assert W.nnz * X.shape[1] / 2 > 2**23
+    assert np.array_equal(edge_differences(convert(X), W)[:5], edge_differences(convert(X[:, :5]), W))
 
 
 def test_entries_given_twice_are_added(rng):

@@ -31,7 +31,7 @@ def huber(distances, width):
 @pytest.mark.parametrize("ridge", [0.01, 1.0, 30.0])
 def test_local_learning_is_kernel_ridge_regression_within_each_neighbourhood(X, ridge):
     A = local_learning_weights(X, 5, ridge=ridge).toarray()
-    for i, near in enumerate(nearest_rows(X, 5)[0]):
+    for i, near in enumerate(nearest_rows(X, n_neighbors=5)[1]):
         K = X[near] @ X[near].T
         expected = X[i] @ X[near].T @ np.linalg.inv(K + ridge * np.trace(K) / 5 * np.eye(5))
         np.testing.assert_allclose(A[i, near], expected, rtol=1e-8, atol=1e-12)
@@ -42,7 +42,8 @@ def test_kernel_regression_takes_each_neighbourhoods_robust_middle(X):
     X[7] *= 5
     X[8] = X[7] + 0.1
     S = kernel_regression_weights(X, 6).toarray()
-    indices, squared = nearest_rows(X, 6)
+    distances, indices = nearest_rows(X, n_neighbors=6)
+    squared = distances**2
     for i, near in enumerate(indices):
         kernel = np.exp(-squared[i] / squared[i].mean())
         between = ((X[near][:, None] - X[near][None]) ** 2).sum(axis=2)
@@ -79,8 +80,9 @@ def test_each_step_of_the_robust_middle_goes_downhill(rng):
 def test_a_stray_neighbour_counts_less_than_its_nearness_says():
     X = np.array([[0.0, 0.0], [1.0, 0.1], [1.0, -0.1], [1.1, 0.0], [-1.05, 0.0]])
     S = kernel_regression_weights(X, 4).toarray()
-    plain = gaussian_kernel(nearest_rows(X, 4)[1][:1])[0]
-    assert S[0, 4] < 0.2 * plain[nearest_rows(X, 4)[0][0] == 4].item()
+    distances, indices = nearest_rows(X, n_neighbors=4)
+    plain = gaussian_kernel(distances[:1] ** 2)[0]
+    assert S[0, 4] < 0.2 * plain[indices[0] == 4].item()
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal._optim._row_sparse import RowWeightedRidge, row_sparse_least_squares
+from vicinal._optim import RowWeightedRidge, row_sparse_least_squares
 from vicinal.graphs import laplacian, neighbor_graph
 from vicinal.select._ndfs import NDFS, _Problem, spectral_indicators
 
@@ -42,7 +42,9 @@ def problem_of(X, *, alpha=1.0, beta=1.0, orthogonality=100.0, form="auto"):
 @pytest.mark.parametrize(("alpha", "beta", "orthogonality"), [(1.0, 1.0, 100.0), (0.1, 5.0, 10.0), (10.0, 0.1, 1e8)])
 def test_the_objective_never_rises_and_is_that_of_the_solution(rng, shape, alpha, beta, orthogonality):
     X = planted(rng, *shape, 5)
-    selector = NDFS(alpha=alpha, beta=beta, orthogonality=orthogonality, max_iter=1000, tol=1e-6, random_state=0).fit(X)
+    selector = NDFS(
+        regression_weight=alpha, sparsity=beta, orthogonality=orthogonality, max_iter=1000, tol=1e-6, random_state=0
+    ).fit(X)
     assert len(selector.objective_) == selector.n_iter_ > 1
     assert np.all(np.diff(selector.objective_) <= 0)
     expected = value(X, selector.pseudo_labels_, selector.coef_, alpha, beta, orthogonality)
@@ -69,13 +71,13 @@ def test_labels_go_down_on_the_explicit_form_and_coefficients_are_its_regression
     # The parabolas lie above the lengths, so that the objective itself is not above what F went down on.
     W = inverse @ X.T @ lower
     np.testing.assert_allclose(ridge.coefficients(lower), W, atol=1e-10)
-    reached = problem.value(lower, W, lower - X @ W)
+    reached = problem.value(lower, W)
     assert reached <= explicit(lower) + 0.7 * 2.0 * lengths.sum() / 2
 
 
 def test_at_rest_both_parts_meet_their_conditions(rng):
     X = planted(rng, 40, 12, 5)
-    selector = NDFS(n_clusters=3, beta=4.0, orthogonality=20.0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    selector = NDFS(n_clusters=3, sparsity=4.0, orthogonality=20.0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     F, W = selector.pseudo_labels_, selector.coef_
     # F: nothing is gained by moving entries that are positive, nor by raising those at 0.
     L = laplacian(neighbor_graph(X, 5), normalized=True)
@@ -105,7 +107,7 @@ def test_a_constraint_of_1e8_freezes_the_labels_and_ends_higher(rng):
         """The original objective where F is made feasible: one label per row, columns of unit length."""
         only = np.where(F.max(axis=1, keepdims=True) == F, F, 0)
         only /= np.linalg.norm(only, axis=0)
-        return value(X, only, row_sparse_least_squares(X, only, 1.0, max_iter=300).coefficients, 1.0, 1.0, 0.0)
+        return value(X, only, row_sparse_least_squares(X, only, 1.0, max_iter=300).solution, 1.0, 1.0, 0.0)
 
     assert feasible_value(moved.pseudo_labels_) < feasible_value(frozen.pseudo_labels_)
 
@@ -115,8 +117,8 @@ def test_both_forms_agree(rng, shape):
     X = planted(rng, *shape, 5)
     start = spectral_indicators(neighbor_graph(X, 5), 5, 0)
     rows, columns = (problem_of(X, form=form).minimise(start, 30, 0) for form in ("rows", "columns"))
-    np.testing.assert_allclose(rows[2], columns[2], rtol=1e-6)
-    np.testing.assert_allclose(rows[1], columns[1], atol=1e-5)
+    np.testing.assert_allclose(rows.objective, columns.objective, rtol=1e-6)
+    np.testing.assert_allclose(rows.solution[1], columns.solution[1], atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(40, 20), (25, 60)])
@@ -154,15 +156,15 @@ def test_pseudo_labels_find_groups_that_lie_apart(rng):
 def test_planted_columns_and_their_copies_come_first(seed, copies):
     X = planted(np.random.default_rng(seed), 150, 25, 5, copies)
     wanted = set(range(5)) | set(range(25, X.shape[1]))
-    assert set(np.flatnonzero(NDFS(len(wanted), beta=10.0, tol=0.003, random_state=0).fit(X).support_)) == wanted
+    assert set(np.flatnonzero(NDFS(len(wanted), sparsity=10.0, tol=0.003, random_state=0).fit(X).support_)) == wanted
 
 
 @pytest.mark.parametrize("copies", [False, True])
 def test_planted_columns_of_many_come_first(copies):
-    # A light beta predicts five labels from a few of the planted columns alone: the regression leaves out the rest.
+    # A light penalty predicts five labels from a few of the planted columns alone: the regression leaves out the rest.
     X = planted(np.random.default_rng(0), 300, 1000, 20, copies)
     wanted = set(range(20)) | set(range(1000, X.shape[1]))
-    assert set(np.flatnonzero(NDFS(len(wanted), beta=10.0, tol=0.003, random_state=0).fit(X).support_)) == wanted
+    assert set(np.flatnonzero(NDFS(len(wanted), sparsity=10.0, tol=0.003, random_state=0).fit(X).support_)) == wanted
 
 
 def test_constant_columns_score_lowest(rng):
@@ -193,8 +195,8 @@ def test_duplicated_rows_separate_groups_and_few_rows(rng):
         ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1; got 0"),
         ({"n_clusters": 31}, "n_clusters=31, but X has 30 rows; ask for at most as many clusters as rows"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"alpha": 0}, "alpha must be a number above 0; got 0"),
-        ({"beta": np.inf}, "beta must be a number above 0; got inf"),
+        ({"regression_weight": 0}, "regression_weight must be a number above 0; got 0"),
+        ({"sparsity": np.inf}, "sparsity must be a number above 0; got inf"),
         ({"orthogonality": "high"}, "orthogonality must be a number above 0; got 'high'"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
         ({"tol": -1e-3}, "tol must be a number of at least 0"),
@@ -211,9 +213,9 @@ def test_too_few_reweightings_are_told(rng):
         NDFS(max_iter=2, tol=1e-12, random_state=0).fit(planted(rng, 50, 12, 4))
 
 
-def test_a_beta_that_keeps_nothing_is_told_and_columns_are_ranked_all_the_same(rng):
+def test_a_sparsity_that_keeps_nothing_is_reported_and_columns_are_ranked_all_the_same(rng):
     X = planted(rng, 100, 25, 5)
-    with pytest.warns(UserWarning, match=r"beta=1000.0 keeps no column: .* lower beta, or scale X up"):
-        selector = NDFS(5, beta=1000.0, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"sparsity=1000.0 keeps no column: .* lower sparsity, or scale X up"):
+        selector = NDFS(5, sparsity=1000.0, random_state=0).fit(X)
     assert selector.scores_.max() < 1e-3
     assert set(np.flatnonzero(selector.support_)) == set(range(5))

@@ -78,7 +78,7 @@ def test_gradient_equals_finite_differences(problem):
 
 def test_history_is_the_objective_and_never_rises(rng):
     X = planted(rng)
-    selector = RSFS(5, n_neighbors=4, beta=0.5, random_state=0).fit(X)
+    selector = RSFS(5, n_neighbors=4, sparsity=0.5, random_state=0).fit(X)
     history = selector.objective_
     assert len(history) == selector.n_iter_ > 1
     assert (np.diff(history) <= 0).all()
@@ -95,11 +95,11 @@ def test_ends_at_a_stationary_point(rng):
     F, kept = start_labels(X, 5, 0), np.ones(25, dtype=bool)
     objective = RSFSObjective(X, kernel_regression_laplacian(X, 5), 5, **WEIGHTS)
     learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=500, tol=0.0)
-    value, by_labels, by_coefficients = objective(learned.labels, learned.coefficients)
+    value, by_labels, by_coefficients = objective(*learned.solution)
     assert np.abs(by_coefficients).max() < 1e-5
     assert by_labels.min() > -1e-5
-    assert np.abs(by_labels * learned.labels).max() < 1e-5
-    assert value == learned.history[-1]
+    assert np.abs(by_labels * learned.solution[0]).max() < 1e-5
+    assert value == learned.objective[-1]
 
 
 @pytest.mark.parametrize("copies", [False, True])
@@ -181,10 +181,10 @@ def test_degenerate_rows(rng):
         assert (np.diff(selector.objective_) <= 0).all()
 
 
-def test_too_large_a_beta_says_so_and_still_ranks(rng):
+def test_too_large_a_sparsity_says_so_and_still_ranks(rng):
     X = planted(rng)
-    with pytest.warns(UserWarning, match=r"With beta=1000.0 no column keeps a coefficient.*lower beta"):
-        selector = RSFS(5, beta=1000.0, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"With sparsity=1000.0 no column keeps a coefficient.*lower sparsity"):
+        selector = RSFS(5, sparsity=1000.0, random_state=0).fit(X)
     assert selector.support_[:5].all()
 
 
@@ -199,9 +199,9 @@ def test_warns_where_it_has_not_converged(rng):
         ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1; got 0"),
         ({"n_clusters": 31}, "n_clusters=31, but X has 30 rows; ask for at most as many clusters as rows"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"alpha": 0}, "alpha must be a number above 0; got 0"),
-        ({"beta": -1.0}, "beta must be a number of at least 0; got -1.0"),
-        ({"gamma": 0.0}, "gamma must be a number above 0"),
+        ({"regression_weight": 0}, "regression_weight must be a number above 0; got 0"),
+        ({"sparsity": -1.0}, "sparsity must be a number of at least 0; got -1.0"),
+        ({"outlier_cost": 0.0}, "outlier_cost must be a number above 0"),
         ({"orthogonality": "much"}, "orthogonality must be a number above 0; got 'much'"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
         ({"tol": -1}, "tol must be a number of at least 0"),

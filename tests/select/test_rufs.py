@@ -105,7 +105,7 @@ def test_what_cancels_is_far_below_the_smoothing(rng):
 
 def test_history_is_the_objective_and_never_rises(rng):
     X = planted(rng)
-    selector = RUFS(5, n_neighbors=4, beta=0.5, ridge=0.5, random_state=0).fit(X)
+    selector = RUFS(5, n_neighbors=4, sparsity=0.5, ridge=0.5, random_state=0).fit(X)
     assert len(selector.objective_) == selector.n_iter_ > 1
     assert (np.diff(selector.objective_) <= 0).all()
     F = selector.pseudo_labels_
@@ -117,7 +117,7 @@ def test_history_is_the_objective_and_never_rises(rng):
     laplacian = local_learning_laplacian(X, 4, ridge=0.5)
     objective = RUFSObjective(X, laplacian, start, alpha=1.0, beta=0.5, nu=1.0, orthogonality=30.0)
     learned = learn(objective, start, start_coefficients(X, start, kept), kept, max_iter=200, tol=1e-5)
-    np.testing.assert_allclose(learned.history, selector.objective_)
+    np.testing.assert_allclose(learned.objective, selector.objective_)
     centers = objective.C / np.sqrt(5 / 120)
     expected = slow_value(X, F, selector.coef_, centers, 4, 1.0, 0.5, 1.0, 30.0, ridge=0.5)
     np.testing.assert_allclose(selector.objective_[-1], expected, rtol=1e-8)
@@ -160,7 +160,7 @@ def test_outlying_rows_do_less_harm_than_to_squared_losses(rng, monkeypatch):
         monkeypatch.setattr(module, "_SMOOTHING", 1e-2)
         robust += RUFS(5, random_state=0).fit(X).support_[:5].mean() / 4
         monkeypatch.setattr(module, "_SMOOTHING", 100.0)
-        selector = RUFS(5, beta=0.01, nu=0.01, orthogonality=0.3, random_state=0).fit(X)
+        selector = RUFS(5, sparsity=0.01, smoothness=0.01, orthogonality=0.3, random_state=0).fit(X)
         squared += selector.support_[:5].mean() / 4
     assert robust > squared + 0.2
 
@@ -194,9 +194,9 @@ def test_negative_values_are_refused(rng):
             RUFS().fit(rows)
 
 
-def test_too_large_a_beta_says_so_and_still_ranks(rng):
+def test_too_large_a_sparsity_says_so_and_still_ranks(rng):
     with pytest.warns(UserWarning, match="no column keeps a coefficient"):
-        selector = RUFS(5, beta=1e4, random_state=0).fit(planted(rng))
+        selector = RUFS(5, sparsity=1e4, random_state=0).fit(planted(rng))
     assert (selector.scores_ > 0).all()
 
 
@@ -211,9 +211,9 @@ def test_warns_where_it_has_not_converged(rng):
         ({"n_clusters": 2.0}, "n_clusters must be a whole number of at least 1; got 2.0"),
         ({"n_clusters": 121}, "n_clusters=121, but X has 120 rows"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1; got 0"),
-        ({"alpha": -1}, "alpha must be a number above 0; got -1"),
-        ({"beta": None}, "beta must be a number of at least 0; got None"),
-        ({"nu": -0.5}, "nu must be a number of at least 0; got -0.5"),
+        ({"regression_weight": -1}, "regression_weight must be a number above 0; got -1"),
+        ({"sparsity": None}, "sparsity must be a number of at least 0; got None"),
+        ({"smoothness": -0.5}, "smoothness must be a number of at least 0; got -0.5"),
         ({"ridge": 0}, "ridge must be a number above 0; got 0"),
         ({"orthogonality": 0}, "orthogonality must be a number above 0; got 0"),
         ({"max_iter": 1.5}, "max_iter must be a whole number"),

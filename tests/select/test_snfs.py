@@ -6,13 +6,14 @@ import scipy.sparse as sp
 from scipy.optimize import check_grad, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import normalize
 
 from vicinal import SNFS
 from vicinal.datasets import load
 from vicinal.select._stochastic_neighbors import NeighborLoss, StochasticNeighbors
 
-AFFINITIES = ("inner", "euclidean")
+AFFINITIES = ("inner", "cosine", "euclidean")
 each_affinity = pytest.mark.parametrize("affinity", AFFINITIES)
 
 
@@ -22,11 +23,17 @@ def probabilities(X, weights, affinity, scale):
     S = np.empty((n, n))
     for i in range(n):
         for j in range(n):
-            difference = X[i] - X[j]
-            S[i, j] = (weights * X[i]) @ X[j] if affinity == "inner" else -(weights * difference) @ difference
+            S[i, j] = weights @ parts(X[i], X[j], affinity)
     E = np.exp(scale * (S - S.max()))
     np.fill_diagonal(E, 0)
     return E / E.sum(axis=1, keepdims=True)
+
+
+def parts(a, b, affinity):
+    """What each column adds to the affinity of two rows."""
+    if affinity == "euclidean":
+        return -((a - b) ** 2)
+    return a * b / (np.linalg.norm(a) * np.linalg.norm(b)) if affinity == "cosine" else a * b
 
 
 def divergence(P, Q):
@@ -66,8 +73,7 @@ def test_the_gradient_is_that_of_the_thesis(affinity, rng):
     expected = np.full(4, 0.3)
     for i in range(12):
         for j in range(12):
-            slope = X[i] * X[j] if affinity == "inner" else -((X[i] - X[j]) ** 2)
-            expected -= (P[i, j] - Q[i, j]) * slope * 0.7
+            expected -= (P[i, j] - Q[i, j]) * parts(X[i], X[j], affinity) * 0.7
     loss = NeighborLoss(StochasticNeighbors(X, affinity), 0.7, 0.3)
     np.testing.assert_allclose(loss(weights)[1], expected, rtol=1e-9)
 
@@ -76,7 +82,7 @@ def test_the_gradient_is_that_of_the_thesis(affinity, rng):
 @pytest.mark.parametrize("kind", [sp.csr_array.toarray, sp.csr_array])
 @pytest.mark.parametrize("n_neighbors", [None, 6])
 def test_the_gradient_is_the_numeric_one(affinity, kind, n_neighbors, rng):
-    X = kind(text_like(rng))
+    X = kind(sp.diags_array(rng.uniform(0.5, 2, 60)) @ text_like(rng))
     neighbors = StochasticNeighbors(X, affinity, n_neighbors, random_state=np.random.RandomState(0))
     loss = NeighborLoss(neighbors, 3.0, 0.05)
     for _ in range(3):
@@ -197,8 +203,46 @@ def test_constant_and_empty_columns_come_last(rng):
     assert selector.scores_[25] == selector.scores_.min()
     assert selector.scores_[25] == pytest.approx(-1)
     constant = np.hstack([rng.normal(size=(60, 6)), np.full((60, 1), 2.0)])
-    for affinity in AFFINITIES:
+    for affinity in ("inner", "euclidean"):
         assert SNFS(affinity=affinity, penalty=0.01).fit(constant).ranking_[6] == 7
+
+
+def test_cosines_with_all_columns_are_cosines_and_lengths_of_rows_do_not_matter(rng):
+    X = rng.normal(size=(40, 7))
+    neighbors = StochasticNeighbors(X, "cosine")
+    np.testing.assert_allclose(neighbors.X @ neighbors.X.T, cosine_similarity(X), atol=1e-12)
+    X[3] = 0
+    selector = SNFS(affinity="cosine", penalty=0.01).fit(X)
+    np.testing.assert_allclose(selector.weights_, SNFS(penalty=0.01).fit(normalize(X)).weights_, atol=1e-9)
+    for factors in (rng.uniform(0.1, 10, (40, 1)), 1e-170, 1e160):
+        for rows in (X * factors, sp.csr_array(X * factors)):
+            other = SNFS(affinity="cosine", penalty=0.01).fit(rows)
+            np.testing.assert_allclose(other.weights_, selector.weights_, atol=1e-2)
+            assert other.objective_[-1] == pytest.approx(selector.objective_[-1], rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("affinity", ["inner", "euclidean"])
+def test_more_columns_than_vary_are_not_searched_for(affinity, kind, rng):
+    X = np.hstack([rng.normal(size=(80, 3)), np.full((80, 5), [[0.0, 1.0, -2.0, 0.1, 3.0]])])
+    with pytest.warns(UserWarning, match="No penalty keeps 6 columns, since 3 of 8 columns vary; .*, 3 have a weight"):
+        selector = SNFS(6, penalty="auto", affinity=affinity).fit(kind(X))
+    assert selector.get_support(indices=True).tolist() == [0, 1, 2]
+    assert selector.weights_[:3].min() > 0.9 > selector.weights_[3:].max()
+    assert selector.with_n_features(6).support_.sum() == 6
+
+
+def test_columns_that_hardly_vary_are_not_searched_for_without_end(rng):
+    X = np.hstack([rng.normal(size=(80, 3)), 1 + 1e-9 * rng.normal(size=(80, 5))])
+    with pytest.warns(UserWarning, match="No penalty keeps 6 columns, since the others hardly matter; .*, 3 have"):
+        selector = SNFS(6, penalty="auto", affinity="euclidean").fit(X)
+    assert selector.support_.sum() == 6
+    assert selector.support_[:3].all()
+
+
+def test_only_constant_columns_and_a_number(rng):
+    with pytest.warns(UserWarning, match="No penalty keeps 2 columns, since 0 of 3 columns vary"):
+        assert SNFS(2, penalty="auto").fit(np.ones((12, 3))).support_.sum() == 1
 
 
 def test_equal_rows(rng):
@@ -232,7 +276,7 @@ def test_rows_that_cannot_have_so_few_neighbors(rows, perplexity, rng):
     assert dense.objective_[-1] >= 0
 
 
-def test_the_penalty_found_is_the_one_that_is_told(rng):
+def test_the_penalty_found_is_the_one_that_is_reported(rng):
     X = np.repeat(normal(rng, 60, 4), 3, axis=1)
     found = SNFS(2, penalty="auto", perplexity=10).fit(X)
     again = SNFS(2, penalty=found.penalty_, perplexity=10, tol=1e-5).fit(X)
@@ -255,7 +299,9 @@ def test_a_penalty_that_keeps_nothing_warns_and_keeps_the_best(rng):
 
 
 def test_too_few_iterations_warn(rng):
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations .* Raise max_iter or tol"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"SNFS did not converge in 2 iterations: its objective of .*; raise max_iter or tol"
+    ):
         SNFS(max_iter=2, penalty=0.01).fit(text_like(rng))
 
 
@@ -266,7 +312,7 @@ def test_too_few_iterations_warn(rng):
         ({"perplexity": "many"}, "perplexity must be a number above 0"),
         ({"penalty": 0}, "penalty must be a number above 0"),
         ({"penalty": "auto"}, "as a number or a share"),
-        ({"affinity": "cosine"}, "affinity must be one of 'inner', 'euclidean'"),
+        ({"affinity": "hamming"}, "affinity must be one of 'inner', 'cosine', 'euclidean'"),
         ({"threshold": 1.5}, "threshold must be a share"),
         ({"threshold": 1.0}, "threshold must be below 1"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number"),

@@ -25,7 +25,7 @@ def slow_scatter(X, n_neighbors, ridge):
     """B by the definition, one neighbourhood at a time."""
     n = len(X)
     B = np.zeros((n, n))
-    for i, nearest in enumerate(nearest_rows(X, n_neighbors)[0]):
+    for i, nearest in enumerate(nearest_rows(X, n_neighbors=n_neighbors)[1]):
         members = [i, *nearest]
         S = np.eye(n)[:, members]
         H = np.eye(len(members)) - 1 / len(members)
@@ -82,7 +82,7 @@ def test_solves_are_those_of_the_explicit_matrix(rng, form, kind, shape):
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
 def test_at_rest_the_coefficients_are_the_smallest_eigenvectors(rng, shape, gamma):
     X = planted(rng, *shape, 4)
-    selector = UDFS(n_clusters=3, gamma=gamma, tol=1e-13, max_iter=5000).fit(X)
+    selector = UDFS(n_clusters=3, sparsity=gamma, tol=1e-13, max_iter=5000).fit(X)
     W = selector.coef_
     np.testing.assert_allclose(W.T @ W, np.eye(3), atol=1e-9)
     M = X.T @ slow_scatter(X, 5, 1.0) @ X
@@ -96,7 +96,7 @@ def test_at_rest_the_coefficients_are_the_smallest_eigenvectors(rng, shape, gamm
 @pytest.mark.parametrize("gamma", [0.03, 1.0, 30.0])
 @pytest.mark.parametrize("shape", [(60, 25), (30, 80)])
 def test_the_objective_never_rises(rng, shape, gamma):
-    selector = UDFS(gamma=gamma, tol=1e-9, max_iter=2000).fit(planted(rng, *shape, 5))
+    selector = UDFS(sparsity=gamma, tol=1e-9, max_iter=2000).fit(planted(rng, *shape, 5))
     assert len(selector.objective_) == selector.n_iter_ > 1
     assert np.all(np.diff(selector.objective_) <= 0)
     np.testing.assert_allclose(np.sum(selector.scores_**2), 5, rtol=1e-9)
@@ -107,8 +107,8 @@ def test_both_forms_agree(rng, shape):
     X = planted(rng, *shape, 5)
     B = neighborhood_scatter(X, 5, 1.0)
     found = [_minimise(X, B, 4, 1.0, 50, 1e-5, form) for form in ("rows", "columns")]
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-7)
-    np.testing.assert_allclose(*(np.linalg.norm(W, axis=1) for W, _, _ in found), rtol=1e-3, atol=1e-9)
+    np.testing.assert_allclose(found[0].objective, found[1].objective, rtol=1e-7)
+    np.testing.assert_allclose(*(np.linalg.norm(one.solution, axis=1) for one in found), rtol=1e-3, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 20), (25, 60)])
@@ -150,12 +150,12 @@ def test_planted_columns_and_their_copies_come_first(seed):
 def test_planted_columns_of_many_come_first(copies):
     # Five combinations of five columns would do: the others are told by the hints in their tiny coefficients.
     X = planted(np.random.default_rng(0), 400, 1000, 20, copies)
-    chosen = np.flatnonzero(UDFS(20, gamma=10.0).fit(X).support_)
+    chosen = np.flatnonzero(UDFS(20, sparsity=10.0).fit(X).support_)
     assert set(chosen) <= {*range(20), *range(1000, 1020)}
 
 
-def test_a_heavy_gamma_leaves_as_many_columns_as_combinations(rng):
-    selector = UDFS(n_clusters=3, gamma=1e4).fit(planted(rng, 60, 20, 5))
+def test_a_heavy_sparsity_leaves_as_many_columns_as_combinations(rng):
+    selector = UDFS(n_clusters=3, sparsity=1e4).fit(planted(rng, 60, 20, 5))
     assert np.sum(selector.scores_ > 0.01) == 3
     assert np.all(selector.scores_ > 0)  # the others are ranked all the same
     assert selector.objective_[-1] >= 3e4
@@ -202,8 +202,8 @@ def test_units_far_from_one(rng, scale):
         ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1; got 0"),
         ({"n_clusters": 31}, "n_clusters=31, but X has 30 rows; ask for at most as many clusters as rows"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"gamma": 0}, "gamma must be a number above 0; got 0"),
-        ({"gamma": np.nan}, "gamma must be a number above 0; got nan"),
+        ({"sparsity": 0}, "sparsity must be a number above 0; got 0"),
+        ({"sparsity": np.nan}, "sparsity must be a number above 0; got nan"),
         ({"ridge": -1.0}, "ridge must be a number above 0"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
         ({"tol": -1e-3}, "tol must be a number of at least 0"),

@@ -1,4 +1,4 @@
-"""The compiled part: nearest anchors, random maps, products of rows. Knows arrays only.
+"""The compiled part: nearest anchors, nearest rows, random maps, products of rows. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
@@ -14,14 +14,15 @@ from ._core import (
     fourier_features,
     hash_rows,
     instruction_set,
-    largest_of_products,
     nearest,
     nearest_in_subspaces,
+    nearest_rows,
     products_of_rows,
     project,
     softmax_of_products,
     sum_distances,
 )
+from ._sparse import sparse_rows
 
 __all__ = [
     "AnchorGroups",
@@ -34,11 +35,12 @@ __all__ = [
     "fourier_features",
     "hash_rows",
     "instruction_set",
-    "largest_of_products",
     "nearest",
     "nearest_in_subspaces",
+    "nearest_rows",
     "products_of_rows",
     "project",
     "softmax_of_products",
+    "sparse_rows",
     "sum_distances",
 ]

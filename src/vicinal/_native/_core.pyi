@@ -138,14 +138,20 @@ def softmax_of_products(
     callback: Callable[[float], object] | None = None,
     isa: str = "",
 ) -> tuple[float, float]: ...
-def largest_of_products(
-    rows: SparseRows,
-    weights: NDArray[np.float64],
-    bias: NDArray[np.float64] | None = None,
-    others: NDArray[np.int32] = ...,
-    products: NDArray[np.float64] = ...,
-    n_threads: int = 1,
-) -> None: ...
 def products_of_rows(
     rows: SparseRows, weights: NDArray[np.float64], out: NDArray[np.float64], n_threads: int = 1
+) -> None: ...
+def nearest_rows(
+    x: Matrix,
+    y: Matrix,
+    distances: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    metric: int = 0,
+    own: NDArray[np.int64] | None = None,
+    center: NDArray[np.float64] | None = None,
+    scale: float = 1.0,
+    panel_rows: int = 0,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
 ) -> None: ...

@@ -13,12 +13,14 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "source.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace vicinal;
 
 void bind_neighbors(nb::module_& m);
+void bind_nearest_rows(nb::module_& m);
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -55,6 +57,49 @@ inline const InstructionSet& chosen_set() {
 
 inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
+}
+
+inline Number number_of(nb::dlpack::dtype type) {
+    const std::pair<nb::dlpack::dtype, Number> known[] = {
+        {nb::dtype<float>(), Number::f32},         {nb::dtype<double>(), Number::f64},
+        {nb::dtype<std::int8_t>(), Number::i8},    {nb::dtype<std::int16_t>(), Number::i16},
+        {nb::dtype<std::int32_t>(), Number::i32},  {nb::dtype<std::int64_t>(), Number::i64},
+        {nb::dtype<std::uint8_t>(), Number::u8},   {nb::dtype<std::uint16_t>(), Number::u16},
+        {nb::dtype<std::uint32_t>(), Number::u32}, {nb::dtype<std::uint64_t>(), Number::u64}};
+    for (const auto& [dtype, number] : known) {
+        if (dtype == type) return number;
+    }
+    throw nb::type_error("unsupported number type");
+}
+
+// A 2-D array, or the tuple (data, indices, indptr, n_columns) of a CSR matrix.
+inline Matrix matrix_of(nb::handle object) {
+    Matrix x;
+    if (nb::isinstance<nb::tuple>(object)) {
+        auto parts = nb::cast<nb::tuple>(object);
+        auto data = nb::cast<AnyVector>(parts[0]), indices = nb::cast<AnyVector>(parts[1]);
+        auto indptr = nb::cast<AnyVector>(parts[2]);
+        require(indices.dtype() == indptr.dtype(), "indices and indptr must have the same dtype");
+        require(indices.shape(0) == data.shape(0), "indices and data must have the same length");
+        x.sparse = true;
+        x.wide_indices = indices.dtype() == nb::dtype<std::int64_t>();
+        require(x.wide_indices || indices.dtype() == nb::dtype<std::int32_t>(), "indices must be int32 or int64");
+        x.data = data.data();
+        x.indices = indices.data();
+        x.indptr = indptr.data();
+        x.type = number_of(data.dtype());
+        x.n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+        x.n_columns = nb::cast<std::int64_t>(parts[3]);
+    } else {
+        auto array = nb::cast<AnyMatrix>(object);
+        x.data = array.data();
+        x.type = number_of(array.dtype());
+        x.n_rows = array.shape(0);
+        x.n_columns = array.shape(1);
+        x.row_stride = array.stride(0);
+        x.column_stride = array.stride(1);
+    }
+    return x;
 }
 
 // Listens for Ctrl-C and tells a callback, if there is one, which share of the work is done.

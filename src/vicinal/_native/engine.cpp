@@ -85,6 +85,7 @@ public:
         std::vector<const OwnAnchors::Key*> own(n_blocks * ROWS, nullptr);  // each row's next anchor that is itself
         for (int b = 0; b < n_blocks && !stop; ++b) {
             blocks_[b].load(x_, first + b * ROWS, n_rows(b), place_, options_.fingerprints != nullptr);
+            if (groups_.metric == Metric::cosine) blocks_[b].level(x_, first + b * ROWS, n_rows(b));
             for (int row = 0; options_.fingerprints && row < n_rows(b); ++row) {
                 own[b * ROWS + row] = own_.first(blocks_[b].fingerprints[row]);
             }

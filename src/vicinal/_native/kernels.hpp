@@ -47,6 +47,13 @@ struct GridIndex {
     int size;                    // of `all`, filled up
 };
 
+// A row of a block and a candidate whose score is within the row's limit.
+template <class Real>
+struct Candidate {
+    Real score;
+    std::int32_t row, candidate;
+};
+
 template <class Real>
 struct Kernels {
     // ROWS x STRIP numbers, rows `stride` apart, to STRIP x ROWS; false: one of them is not finite
@@ -89,6 +96,15 @@ struct Kernels {
     // nearest anchor by an index; x0 and x1 are the block's values of the group's features; false: a score overflowed
     bool (*search_line)(const LineIndex<Real>& line, Metric metric, const Real* x0, Real* best, std::int32_t* index);
     bool (*search_grid)(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Real* best, std::int32_t* index);
+
+    // Candidates in tiles, over all m features, whose scores (init - x.a, or init plus absolute differences) are at most
+    // the row's limit: how many there are. Those of a row are found by ascending candidates.
+    int (*candidates_by_dots)(const Real* x, int m, const Real* tiles, const Real* init, int n_tiles,
+                              const Real* limits, Candidate<Real>* found);
+    int (*candidates_by_absolutes)(const Real* x, int m, const Real* tiles, const Real* init, int n_tiles,
+                                   const Real* limits, Candidate<Real>* found);
+    // places where init - sums is at most the limit: how many there are
+    int (*differences_below)(const Real* init, const Real* sums, int count, Real limit, std::int32_t* found);
 
     // x times its features' factors, then by the Hadamard matrix of size n, a power of two, in place
     void (*hadamard)(Real* x, const Real* factors, int n);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 namespace vicinal {
 namespace {
@@ -149,39 +148,6 @@ private:
     }
 };
 
-template <class Index>
-class LargestWorker {
-public:
-    LargestWorker(const WeightedRows<Index>& x, std::int64_t k, std::int32_t* rows, double* products)
-        : x_(x), k_(k), rows_(rows), out_(products), products_(static_cast<std::size_t>(x.n_rows)),
-          order_(static_cast<std::size_t>(x.n_rows)) {}
-
-    void operator()(std::int64_t i, const std::atomic<bool>&) {
-        start_products(x_, products_.data());
-        add_products(x_, i, products_.data());
-        std::iota(order_.begin(), order_.end(), 0);
-        order_.erase(order_.begin() + i);
-        const auto larger = [this](std::int32_t a, std::int32_t b) {
-            return products_[a] > products_[b] || (products_[a] == products_[b] && a < b);
-        };
-        std::nth_element(order_.begin(), order_.begin() + (k_ - 1), order_.end(), larger);
-        std::sort(order_.begin(), order_.begin() + k_, larger);
-        for (std::int64_t n = 0; n < k_; ++n) {
-            rows_[i * k_ + n] = order_[n];
-            out_[i * k_ + n] = products_[order_[n]];
-        }
-        order_.resize(static_cast<std::size_t>(x_.n_rows));
-    }
-
-private:
-    const WeightedRows<Index>& x_;
-    const std::int64_t k_;
-    std::int32_t* rows_;
-    double* out_;
-    std::vector<double> products_;
-    std::vector<std::int32_t> order_;
-};
-
 }  // namespace
 
 template <class Index>
@@ -204,12 +170,6 @@ bool softmax_sums(const InstructionSet& set, const WeightedRows<Index>& x, doubl
 }
 
 template <class Index>
-bool largest_products(const WeightedRows<Index>& x, std::int64_t k, int n_threads, const Interrupted& interrupted,
-                      std::int32_t* rows, double* products) {
-    return run_parallel(x.n_rows, n_threads, interrupted, [&] { return LargestWorker<Index>(x, k, rows, products); });
-}
-
-template <class Index>
 bool all_products(const WeightedRows<Index>& x, int n_threads, const Interrupted& interrupted, double* out) {
     return run_parallel(x.n_rows, n_threads, interrupted, [&] {
         return [&](std::int64_t i, const std::atomic<bool>&) {
@@ -222,8 +182,6 @@ bool all_products(const WeightedRows<Index>& x, int n_threads, const Interrupted
 #define VICINAL_INSTANTIATE(Index)                                                                                       \
     template bool softmax_sums(const InstructionSet&, const WeightedRows<Index>&, double, const Candidates&, int,        \
                                const Interrupted&, SoftmaxSums&, double*, double*);                                      \
-    template bool largest_products(const WeightedRows<Index>&, std::int64_t, int, const Interrupted&, std::int32_t*,     \
-                                   double*);                                                                             \
     template bool all_products(const WeightedRows<Index>&, int, const Interrupted&, double*);
 VICINAL_INSTANTIATE(std::int32_t)
 VICINAL_INSTANTIATE(std::int64_t)

@@ -1,4 +1,4 @@
-// Products of CSR rows with each other, a row at a time: all of them, the largest, or what a softmax makes of them.
+// Products of CSR rows with each other, a row at a time: all of them, or what a softmax makes of them.
 // Knows arrays only.
 #pragma once
 #include <cstdint>
@@ -44,11 +44,6 @@ struct Candidates {
 template <class Index>
 bool softmax_sums(const InstructionSet& set, const WeightedRows<Index>& x, double scale, const Candidates& candidates,
                   int n_threads, const Interrupted& interrupted, SoftmaxSums& sums, double* gradient, double* received);
-
-// The k other rows with the largest products, in falling order, ties to the lower row.
-template <class Index>
-bool largest_products(const WeightedRows<Index>& x, std::int64_t k, int n_threads, const Interrupted& interrupted,
-                      std::int32_t* rows, double* products);
 
 // All products, n_rows x n_rows.
 template <class Index>

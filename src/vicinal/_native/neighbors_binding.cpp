@@ -106,22 +106,6 @@ std::pair<double, double> softmax_of_products(const SparseRows& rows, Vector<dou
     return {sums.log_totals, sums.entropies};
 }
 
-void largest_of_products(const SparseRows& rows, Vector<double> weights, std::optional<Vector<double>> bias,
-                         nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> others,
-                         nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> products, int n_threads) {
-    const std::int64_t k = others.shape(1);
-    require(static_cast<std::int64_t>(others.shape(0)) == rows.n_rows && products.shape(0) == others.shape(0) &&
-                products.shape(1) == others.shape(1),
-            "outputs have a wrong shape");
-    require(1 <= k && k < rows.n_rows && n_threads >= 1, "there must be as many other rows as are wanted, and a thread");
-    const nb::object nothing = nb::none();
-    const bool finished = rows.with(weights, bias, [&](const auto& x) {
-        nb::gil_scoped_release release;
-        return largest_products(x, k, n_threads, listener(nothing), others.data(), products.data());
-    });
-    if (!finished) throw nb::python_error();
-}
-
 void products_of_rows(const SparseRows& rows, Vector<double> weights,
                       nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
     require(static_cast<std::int64_t>(out.shape(0)) == rows.n_rows && out.shape(0) == out.shape(1) && n_threads >= 1,
@@ -143,7 +127,5 @@ void bind_neighbors(nb::module_& m) {
     m.def("softmax_of_products", &softmax_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(), "scale"_a = 1.0,
           "candidates"_a.none() = nb::none(), "n_sampled"_a = 0, "share"_a = 1.0, "gradient"_a.none() = nb::none(), "received"_a.none() = nb::none(),
           "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
-    m.def("largest_of_products", &largest_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(), "others"_a,
-          "products"_a, "n_threads"_a = 1);
     m.def("products_of_rows", &products_of_rows, "rows"_a, "weights"_a, "out"_a, "n_threads"_a = 1);
 }

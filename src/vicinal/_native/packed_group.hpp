@@ -56,6 +56,7 @@ public:
                 }
             }
         });
+        if (groups.metric == Metric::cosine) level();
         measure(groups.metric);
     }
 
@@ -93,6 +94,17 @@ public:
 
 private:
     std::vector<std::int32_t> place_of_;
+
+    // Anchors whose entries are all far from 1, as Block::level does it.
+    void level() {
+        for (int a = 0; a < r; ++a) {
+            Real* slot = anchor(a);
+            Real largest = 0;
+            for (int f = 0; f < m; ++f) largest = std::abs(slot[f * TILE]) > largest ? std::abs(slot[f * TILE]) : largest;
+            const Real power = leveling_power(largest);
+            for (int f = 0; f < m && power != 1; ++f) slot[f * TILE] *= power;
+        }
+    }
 
     void measure(Metric metric) {
         const double steps = (m + 8) * static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;

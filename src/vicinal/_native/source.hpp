@@ -1,6 +1,7 @@
 // Reading rows: dense arrays of any number type and any strides, and CSR, without a copy of the whole.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -101,6 +102,17 @@ struct Placement {
     }
 };
 
+// 1 for a row whose largest entry is near 1 or 0, else the power of two that brings it there.
+template <class Real>
+Real leveling_power(Real largest) {
+    constexpr Real FAR = 0x1p30;
+    constexpr int MOST = sizeof(Real) == 4 ? 120 : 1000;
+    if (!(largest > 0) || (largest > 1 / FAR && largest < FAR)) return 1;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    return std::ldexp(Real(1), std::clamp(-exponent, -MOST, MOST));
+}
+
 // A block of at most ROWS rows, feature-major. Rows beyond the end are zero.
 template <class Real>
 class Block {
@@ -129,6 +141,17 @@ public:
         for (int i = 0; with_fingerprints && i < count; ++i) fingerprints[i] = fingerprint(source, first + i);
     }
 
+    // Rows whose entries are all far from 1 are multiplied by a power of two, which no cosine notices: their squares
+    // would overflow or vanish.
+    void level(const Matrix& source, std::int64_t first, int count) {
+        for (int i = 0; i < count; ++i) {
+            Real largest = 0;
+            each_entry(source, first + i, i, [&](Real& v) { largest = std::abs(v) > largest ? std::abs(v) : largest; });
+            const Real power = leveling_power(largest);
+            if (power != 1) each_entry(source, first + i, i, [&](Real& v) { v *= power; });
+        }
+    }
+
     // CSR: only what was written is cleared.
     void clear(const Matrix& source, std::int64_t first, int count) {
         if (!source.sparse) return;
@@ -139,6 +162,15 @@ public:
 
 private:
     const Kernels<Real>& kernels_;
+
+    template <class F>
+    void each_entry(const Matrix& source, std::int64_t row, int i, F f) {
+        if (source.sparse) {
+            for_each_entry(source, row, [&](std::int64_t j, auto) { f(x[j * ROWS + i]); });
+        } else {
+            for (std::int64_t j = 0; j < source.n_columns; ++j) f(x[j * ROWS + i]);
+        }
+    }
 
     template <class Value>
     void note(Value v, int row) {

@@ -36,7 +36,10 @@ public:
         const std::int64_t last = std::min(x_.n_rows, first + most_blocks_ * ROWS);
         n_blocks_ = static_cast<int>((last - first + ROWS - 1) / ROWS);
         auto n_rows = [&](int b) { return static_cast<int>(std::min<std::int64_t>(ROWS, last - first - b * ROWS)); };
-        for (int b = 0; b < n_blocks_; ++b) blocks_[b].load(x_, first + b * ROWS, n_rows(b), place_, false);
+        for (int b = 0; b < n_blocks_; ++b) {
+            blocks_[b].load(x_, first + b * ROWS, n_rows(b), place_, false);
+            if (s_.metric == Metric::cosine) blocks_[b].level(x_, first + b * ROWS, n_rows(b));
+        }
         if (s_.neighbors) {
             multiply_by_table(stop);
             for (int p = 0; p < s_.n_landmarks && !stop; ++p) measure_by_products(p);
@@ -160,7 +163,7 @@ private:
         alignas(64) const Real nothing[ROWS] = {};
         kernels_.sum_distances(scores_.data(), r, Form::plain, nothing, sums);
         kernels_.select(scores_.data(), r, output_.k, best_.data(), index_.data());
-        const Real unscale = static_cast<Real>(1 / s_.scale);
+        const Real unscale = static_cast<Real>(1 / s_.unit());
         Real means[ROWS];
         for (int row = 0; row < ROWS; ++row) means[row] = static_cast<Real>(sums[row] / r) * unscale;
         output_.write(t, s_.drawn_ptr[t], first, n_rows, best_.data(), index_.data(), unscale, rule_, means);

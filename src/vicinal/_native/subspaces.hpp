@@ -26,6 +26,8 @@ struct Subspaces {
     double scale;
     Metric metric;
 
+    // What distances are divided by in the end; a cosine has no scale.
+    double unit() const { return metric == Metric::cosine ? 1 : scale; }
     int n_directions(int p) const { return static_cast<int>(direction_ptr[p + 1] - direction_ptr[p]); }
     int n_drawn(int t) const { return static_cast<int>(drawn_ptr[t + 1] - drawn_ptr[t]); }
 };

@@ -1,1 +1,28 @@
-"""Solvers that several methods share: pure functions of arrays."""
+"""Solvers that several methods share: pure functions of arrays, without randomness, that neither warn nor print."""
+
+from ._box import BoxMinimum, box_gap, minimize_in_box
+from ._descent import descend, descend_by_reweighting, row_lengths
+from ._lars import as_columns, least_angle_lasso
+from ._nonnegative import multiplicative_step, orthogonal_parts
+from ._penalty import find_penalty
+from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_least_squares
+from ._solved import Solved
+
+__all__ = [
+    "BoxMinimum",
+    "Form",
+    "RowWeightedRidge",
+    "Solved",
+    "as_columns",
+    "box_gap",
+    "descend",
+    "descend_by_reweighting",
+    "find_penalty",
+    "least_angle_lasso",
+    "minimize_in_box",
+    "multiplicative_step",
+    "orthogonal_parts",
+    "products_of_rows",
+    "row_lengths",
+    "row_sparse_least_squares",
+]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ._solved import Solved
+
 Vector = NDArray[np.float64]
 Bound = float | Vector
 Function = Callable[[Vector], tuple[float, Vector]]
@@ -18,28 +20,21 @@ BACKTRACKS = 40
 
 
 @dataclass
-class BoxMinimum:
-    """What `minimize_in_box` returns.
+class BoxMinimum(Solved[Vector]):
+    """What `minimize_in_box` returns; its objective begins with the value at the start.
 
     Attributes
     ----------
-    x, gradient : ndarray
-    objective : list of float
-        The value at the start and after every iteration; it never rises.
+    gradient : ndarray
     gap : float
         The most that a linear model of the function falls within the box; of a convex function, how far the minimum can
         lie below at most.
-    n_iter, n_evaluations : int
-    converged : bool
+    n_evaluations : int
     """
 
-    x: Vector
     gradient: Vector
-    objective: list[float]
     gap: float
-    n_iter: int
     n_evaluations: int
-    converged: bool
 
 
 def minimize_in_box(
@@ -113,7 +108,8 @@ def minimize_in_box(
         n_iter += 1
         if callback is not None:
             callback(gap / max(abs(value), 1e-300))
-    return BoxMinimum(x, gradient, objective, gap, n_iter, n_evaluations, gap <= tol * max(abs(value), negligible))
+    converged = gap <= tol * max(abs(value), negligible)
+    return BoxMinimum(x, objective, n_iter, converged, gradient, gap, n_evaluations)
 
 
 def box_gap(x: Vector, gradient: Vector, lower: Bound, upper: Bound) -> float:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import Matrix
+from ._solved import Matrix, Solved
 
 _STEPS_PER_TERM = 100  # a path takes few more steps than it has terms, but nobody promises that
 
 
-def least_angle_lasso(
-    columns: Columns, target: NDArray, candidates: NDArray[np.bool_], most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+@dataclass
+class LassoPath(Solved[NDArray[np.float64]]):
+    """What `least_angle_lasso` returns: the coefficients, and half the squared residuals that they leave.
+
+    Attributes
+    ----------
+    nearness : ndarray
+        Each column's correlation with the residuals, as a share of the penalty: 1 for columns that take part.
+    """
+
+    nearness: NDArray[np.float64]
+
+
+def least_angle_lasso(columns: Columns, target: NDArray, candidates: NDArray[np.bool_], most: int) -> LassoPath:
     """The Lasso's solution for the smallest penalty at which no more than `most` coefficients are non-zero.
 
     Along the path all active columns have the same correlation with the residuals up to sign, the penalty. It falls
-    until another column is as correlated, which joins, or a coefficient reaches 0, which leaves. Also returned are the
-    correlations as shares of the penalty, and the number of steps.
+    until another column is as correlated, which joins, or a coefficient reaches 0, which leaves. Not converged is a
+    path that went to and fro between the same columns, which are then nearly collinear, and was cut short.
     """
     correlations = columns.products(target)
     coef = np.zeros(len(correlations))
@@ -33,15 +43,10 @@ def least_angle_lasso(
     penalty = np.abs(correlations[free]).max(initial=0.0)
     smallest = penalty * 1e-10
     joining = _first_smallest(np.where(free, penalty - np.abs(correlations), np.inf), 0.01 * smallest)
-    n_steps = 0
+    n_steps, converged = 0, True
     while penalty > smallest and (joining < 0 or len(active) < most):
         if n_steps == _STEPS_PER_TERM * most:
-            warnings.warn(
-                "A Lasso path went to and fro between the same columns and was cut short; the columns may be "
-                "nearly collinear.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            converged = False
             break
         n_steps += 1
         if joining >= 0:
@@ -73,9 +78,11 @@ def least_angle_lasso(
             held[column] = signs.pop(leaving)
             inverse.remove(leaving)
             joining = -1
-    if penalty <= smallest:
-        return coef, np.zeros(len(coef)), n_steps
-    return coef, np.where(candidates, np.minimum(np.abs(correlations) / penalty, 1), 0), n_steps
+    nearness = np.zeros(len(coef))
+    if penalty > smallest:
+        nearness[candidates] = np.minimum(np.abs(correlations[candidates]) / penalty, 1)
+    residuals = target - columns.fitted(coef)
+    return LassoPath(coef, [0.5 * float(residuals @ residuals)], n_steps, converged, nearness)
 
 
 def _first_smallest(values: NDArray, resolution: float) -> int:

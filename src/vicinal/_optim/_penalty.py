@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 
-State = TypeVar("State")
+from ._solved import Solved, State
 
 
 @dataclass
-class FoundPenalty(Generic[State]):
-    """The penalty, the solution there, how many features it keeps, and how many penalties were tried."""
+class FoundPenalty(Solved[State]):
+    """What `find_penalty` returns: the solution at the penalty, and how far the number kept is from the wanted one.
+
+    Attributes
+    ----------
+    penalty : float
+    kept : int
+        How many features the solution keeps.
+    """
 
     penalty: float
-    state: State
     kept: int
-    n_tried: int
 
 
 def find_penalty(
@@ -28,6 +32,7 @@ def find_penalty(
     *,
     penalty: float,
     factor: float = 4.0,
+    lowest: float = 0.0,
     max_tries: int = 30,
 ) -> FoundPenalty[State]:
     """Bisects the logarithm of the penalty until `wanted` features are kept, or no penalty between two comes nearer.
@@ -44,30 +49,32 @@ def find_penalty(
         Where to begin.
     factor : float
         By which the penalty grows or shrinks until the wanted number lies between two.
+    lowest : float
+        No penalty below it is tried: if it keeps too few, the search has not converged.
     max_tries : int
-        Then the nearest that was found counts.
+        Then the nearest that was found counts, and the search has not converged.
     """
     fewer = more = None
-    best: FoundPenalty[State] | None = None
-    state = start
-    for tried in range(1, max_tries + 1):
+    best: tuple[float, int, State] | None = None
+    away: list[float] = []
+    state, found = start, False
+    while not found and len(away) < max_tries:
         kept, state = solve(penalty, state)
-        if best is None or abs(kept - wanted) < abs(best.kept - wanted):
-            best = FoundPenalty(penalty, state, kept, tried)
-        if kept == wanted:
-            break
-        if kept < wanted:
+        if best is None or abs(kept - wanted) < abs(best[1] - wanted):
+            best = penalty, kept, state
+        away.append(float(abs(best[1] - wanted)))
+        if kept <= wanted:
             fewer = penalty
-        else:
+        if kept >= wanted:
             more = penalty
-        if fewer is not None and more is not None and fewer / more < 1 + 1e-5:
-            break
+        found = kept == wanted or (fewer is not None and more is not None and fewer / more < 1 + 1e-5)
         if fewer is None:
             penalty *= factor
         elif more is None:
-            penalty /= factor
+            if penalty <= lowest:
+                break
+            penalty = max(penalty / factor, lowest)
         else:
             penalty = float(np.sqrt(fewer * more))
     assert best is not None
-    best.n_tried = tried
-    return best
+    return FoundPenalty(best[2], away, len(away), found, best[0], best[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,18 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _native
-from .._calls import n_threads, sparse_rows
-from .._validation import Matrix
+from ._descent import descend_by_reweighting, row_lengths
+from ._solved import Matrix, Solved
 
 Form = Literal["auto", "rows", "columns"]
 
 
-def products_of_rows(X: Matrix) -> NDArray[np.float64]:
-    """X X', dense."""
+def products_of_rows(X: Matrix, *, n_threads: int = 1) -> NDArray[np.float64]:
+    """X X', dense. Threads are those for CSR; BLAS has its own limit."""
     if not sp.issparse(X) or X.shape[0] < 2:
         return np.asarray((X @ X.T).todense() if sp.issparse(X) else X @ X.T)
     gram = np.empty((X.shape[0], X.shape[0]))
-    _native.products_of_rows(sparse_rows(X.tocsr()), np.ones(X.shape[1]), gram, n_threads=n_threads(None))
+    _native.products_of_rows(_native.sparse_rows(X.tocsr()), np.ones(X.shape[1]), gram, n_threads=n_threads)
     return gram
 
 
@@ -34,7 +33,9 @@ class RowWeightedRidge:
     ("rows") or as wide as the columns that are left ("columns"): "auto" takes the smaller.
     """
 
-    def __init__(self, X: Matrix, spread: NDArray[np.float64], penalty: float, *, form: Form = "auto"):
+    def __init__(
+        self, X: Matrix, spread: NDArray[np.float64], penalty: float, *, form: Form = "auto", n_threads: int = 1
+    ):
         self.n_columns = X.shape[1]
         # Below, products are subnormal numbers, with which processors are tens of times slower.
         self.kept = np.flatnonzero(spread > 1e-200 * spread.max(initial=0.0))
@@ -44,7 +45,7 @@ class RowWeightedRidge:
         scaled = X.multiply(self.root).tocsr() if sp.issparse(X) else X * self.root
         self.scaled = scaled
         self.by_rows = form == "rows" or (form == "auto" and X.shape[0] <= len(self.kept))
-        gram = products_of_rows(scaled if self.by_rows else scaled.T)
+        gram = products_of_rows(scaled if self.by_rows else scaled.T, n_threads=n_threads)
         gram.flat[:: gram.shape[0] + 1] += penalty
         # Symmetric, and its transpose is laid out as LAPACK wants it: nothing is copied.
         self.factor = scipy.linalg.cho_factor(gram.T, lower=True, overwrite_a=True, check_finite=False)
@@ -66,15 +67,6 @@ class RowWeightedRidge:
         return scipy.linalg.cho_solve(self.factor, right, check_finite=False)
 
 
-@dataclass
-class RowSparse:
-    """What `row_sparse_least_squares` returns."""
-
-    coefficients: NDArray[np.float64]
-    objective: list[float]
-    converged: bool
-
-
 def row_sparse_least_squares(
     X: Matrix,
     F: NDArray[np.float64],
@@ -84,7 +76,8 @@ def row_sparse_least_squares(
     form: Form = "auto",
     max_iter: int = 100,
     tol: float = 1e-6,
-) -> RowSparse:
+    n_threads: int = 1,
+) -> Solved[NDArray[np.float64]]:
     """Minimises ||X W - F||^2 + penalty ||W||_{2,1} by reweighting (thesis, Algorithm 5); the objective never rises.
 
     Parameters
@@ -99,20 +92,17 @@ def row_sparse_least_squares(
     max_iter : int
     tol : float
         Ends when the objective falls by less than this share of it.
+    n_threads : int
+        For CSR.
     """
-    norms = np.linalg.norm(start, axis=1) if start is not None else np.full(X.shape[1], 0.5)
-    W = np.zeros((X.shape[1], F.shape[1]))
-    objective: list[float] = []
-    for _ in range(max_iter):
-        ridge = RowWeightedRidge(X, 2 * norms, penalty, form=form)
-        candidate = ridge.coefficients(F)
-        norms = np.linalg.norm(candidate, axis=1)
-        residual = ridge.residual(F)
-        reached = float(np.vdot(residual, residual) + penalty * norms.sum())
-        fall = objective[-1] - reached if objective else np.inf
-        if fall >= 0:  # else it is rounding
-            W = candidate
-            objective.append(reached)
-        if fall <= tol * reached:
-            return RowSparse(W, objective, True)
-    return RowSparse(W, objective, False)
+
+    def step(W: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+        return RowWeightedRidge(X, spread, penalty, form=form, n_threads=n_threads).coefficients(F)
+
+    def value(W: NDArray[np.float64]) -> float:
+        residual = F - X @ W
+        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum())
+
+    spread = np.ones(X.shape[1]) if start is None else 2 * row_lengths(start)
+    first = np.zeros((X.shape[1], F.shape[1])) if start is None else start
+    return descend_by_reweighting(step, value, first, spread, max_iter=max_iter, tol=tol)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from sklearn.utils import Bunch
 
+from .._sample import Sample
 from .._validation import suggest
 from ._cache import (
     cached_path,
@@ -25,7 +28,7 @@ from ._fetch import Unreachable, fetch_arrays, source_of
 from ._read import read
 
 
-def load(name: str) -> Bunch:
+def load(name: str) -> Sample:
     """Loads a data set by its name.
 
     It is looked for in the folder that the environment variable VICINAL_DATA names (``tabular/NAME.npz``, then
@@ -40,17 +43,11 @@ def load(name: str) -> Bunch:
 
     Returns
     -------
-    data : Bunch
-        With these fields, which are None where they do not apply:
+    data : Sample
+        With ``X``, ``y``, ``adjacency``, ``views``, ``names``, ``classes`` and ``split`` as far as the file has them.
+        Its ``about`` has these fields, which are None where they do not apply:
 
         - ``name``, ``description``, ``source``, ``licence``, ``stand_in_for``: what the catalogue says of it.
-        - ``X`` : ndarray or CSR matrix. Where there are several views, these side by side.
-        - ``y`` : ndarray of labels. -1 marks rows without one.
-        - ``classes`` : list of str, names of the labels 0, 1, ...
-        - ``feature_names`` : list of str.
-        - ``split`` : ndarray, 0 for training rows, 1 for test rows, 2 for rows without labels.
-        - ``adjacency`` : symmetric CSR matrix of ones, where the rows form a network.
-        - ``views`` : list of CSR matrices, and ``view_names`` : list of str.
         - ``relations`` : dict of (source, target) to CSR matrix, where there are several types of nodes, or of
           (source, target, kind) where two types are related in several ways; ``node_counts`` : dict of type to number;
           ``target`` : the type that X and y describe.
@@ -76,17 +73,45 @@ def load(name: str) -> Bunch:
     path = path_of(name) or fetch(name)
     entry = entries().get(name)
     sha256 = sha256_of(path)
-    return Bunch(
+    sample, rest = read(path)
+    about = Bunch(
         name=name,
         verified=_verified(entry, path, sha256),
-        **read(path),
         description=entry.description if entry else None,
         source=entry.source if entry else None,
         licence=entry.licence if entry else None,
         stand_in_for=entry.stand_in_for if entry else None,
         path=path,
         sha256=sha256,
+        **rest,
     )
+    return replace(sample, about=about)
+
+
+def checksum(name: str) -> str:
+    """The checksum of a data set: of its file where there is one here, otherwise what the catalogue says.
+
+    Returns
+    -------
+    str
+        Empty where neither is known.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import checksum
+    >>> len(checksum("mnist"))
+    64
+    """
+    path, entry = path_of(name), entries().get(name)
+    if path is not None:
+        status = path.stat()
+        return _file_checksum(path, status.st_mtime_ns, status.st_size)
+    return (entry.sha256 or "") if entry else ""
+
+
+@cache
+def _file_checksum(path: Path, changed: int, size: int) -> str:
+    return sha256_of(path)
 
 
 def fetch(name: str, force: bool = False, callback: Callable[[str], None] | None = None) -> Path:

@@ -10,16 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._sample import Sample
 from .._validation import Matrix
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The fields of a data set as `load` returns them, as far as the file tells."""
+def read(path: Path) -> tuple[Sample, dict[str, Any]]:
+    """The sample that a file holds, and what else is in it."""
     arrays, unread = _arrays(path)
     try:
-        return _fields(arrays, unread)
+        return _sample(arrays, unread)
     except _Unfit as error:
         raise ValueError(f"{path} is not a data set: {error}.") from error
 
@@ -50,7 +51,7 @@ def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:
     return arrays, unread
 
 
-def _fields(arrays: dict[str, NDArray], unread: list[str]) -> dict[str, Any]:
+def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict[str, Any]]:
     given = [*arrays, *unread]
     matrices = _take_matrices(arrays)
     views = [matrices.pop(f"view{k}") for k in _view_numbers(matrices)]
@@ -66,20 +67,27 @@ def _fields(arrays: dict[str, NDArray], unread: list[str]) -> dict[str, Any]:
     y = _per_row(arrays, "y", n_rows)
     relations, node_counts, target = _take_relations(arrays)
     view_names = _view_names(arrays.pop("view_names", None), len(views))
-    fields = {
-        "X": X,
-        "y": y,
-        "feature_names": _feature_names(arrays, X.shape[1], view_names),
-        "classes": _classes(arrays, y),
-        "split": _per_row(arrays, "split", n_rows),
-        "adjacency": _adjacency(arrays.pop("edges"), n_rows) if "edges" in arrays else None,
-        "views": views or None,
-        "view_names": view_names,
-        "relations": relations,
-        "node_counts": node_counts,
-        "target": target,
-    }
-    return {**fields, "extras": {**arrays, **matrices}, "unread": unread}
+    names = _feature_names(arrays, X.shape[1], view_names)
+    classes = _classes(arrays, y)
+    sample = Sample(
+        X,
+        y,
+        adjacency=_adjacency(arrays.pop("edges"), n_rows) if "edges" in arrays else None,
+        views=_view_columns(views, view_names, X.shape[1]),
+        names=None if names is None else tuple(names),
+        classes=None if classes is None else tuple(classes),
+        split=_per_row(arrays, "split", n_rows),
+    )
+    rest = {"relations": relations, "node_counts": node_counts, "target": target, "unread": unread}
+    return sample, {**rest, "extras": {**arrays, **matrices}}
+
+
+def _view_columns(views: list[Matrix], names: list[str] | None, n_columns: int) -> dict[str, slice] | None:
+    """Where each view stands in X, if X is made of them."""
+    ends = np.cumsum([0, *(view.shape[1] for view in views)]).tolist()
+    if names is None or ends[-1] != n_columns:
+        return None
+    return {name: slice(*ends[k : k + 2]) for k, name in enumerate(names)}
 
 
 def _take_matrices(arrays: dict[str, NDArray]) -> dict[str, Matrix]:

@@ -1,6 +1,7 @@
 """Kernels, their explicit maps, and a few random numbers that stand for them."""
 
 from . import kernels
+from ._bandwidth import gamma_from_scale
 from ._fourier import RandomFourierFeatures
 from ._hashing import HashedProjection
 from ._hermite import HermiteMap
@@ -21,5 +22,6 @@ __all__ = [
     "RBFMap",
     "RandomFourierFeatures",
     "SubsetProductMap",
+    "gamma_from_scale",
     "kernels",
 ]

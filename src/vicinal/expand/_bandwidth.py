@@ -40,7 +40,15 @@ def resolve_gamma(gamma: float | str, X: Matrix, kind: str, rng: np.random.Rando
 
 
 def gamma_from_scale(X: Matrix) -> float:
-    """1 / (n_features * X.var()), as in `sklearn.svm.SVC`; 1 if X is constant."""
+    """1 / (n_features * X.var()), as in `sklearn.svm.SVC`; 1 if X is constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.expand import gamma_from_scale
+    >>> gamma_from_scale(np.array([[0.0, 2.0], [0.0, 2.0]]))
+    0.5
+    """
     return _inverse(X.shape[1] * _variance(X))
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
-from .._calls import as_native, current_callback, n_threads
+from .._calls import as_native, current_callback, n_threads, obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive, checked_rows
 from . import kernels
 from ._bandwidth import resolve_gamma
@@ -43,6 +43,7 @@ def n_frequencies_for(epsilon: float, delta: float) -> int:
     return int(np.ceil(count))
 
 
+@obeys_n_jobs
 class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random features whose inner products approximate a shift-invariant kernel.
 
@@ -70,8 +71,8 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         For ``n_components="auto"``: the inner product of two rows is within `epsilon` of the kernel with a probability
         of at least 1 - `delta`. It takes ``4 * log(2 / delta) / epsilon**2`` features.
     random_state : int, RandomState instance or None, default=None
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
-from .._calls import as_native, kernel_dtype, n_threads
+from .._calls import as_native, kernel_dtype, n_threads, obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows
 from ._projection import RandomProjection
 
@@ -24,6 +24,7 @@ CACHED_KEYS = 2**16
 WIDEST = 2**31 - 1
 
 
+@obeys_n_jobs
 class HashedProjection(RandomProjection):
     """Sparse random projection whose matrix is never written down: places and signs are hashed.
 
@@ -50,8 +51,8 @@ class HashedProjection(RandomProjection):
         which repeated keys add up. Keys are strings.
     random_state : int, RandomState instance or None, default=None
         The seed: a whole number from 0 to 2^64 - 1 is the same map for ever. Otherwise one is drawn at `fit`.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_choice, check_positive, checked_rows
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical, refuse_large_values
@@ -32,6 +33,7 @@ SMALLEST_SPREAD = 1e-6  # of a column, for a kernel of gamma 1: below, Hermite p
 FARTHEST = 700.0  # exponents of features that a float64 can still hold; those of rows farther off are 0
 
 
+@obeys_n_jobs
 class HermiteMap(TransformerMixin, BaseEstimator):
     """The Gaussian kernel's expansion in Hermite polynomials, cut at a total degree.
 
@@ -51,6 +53,8 @@ class HermiteMap(TransformerMixin, BaseEstimator):
         "scale" is ``1 / (n_features * X.var())``, or 1 if X is constant.
     expansion : {"hermite", "taylor"}, default="hermite"
         "hermite" takes dense rows, "taylor" takes CSR rows, too, and returns CSR for them.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -98,10 +102,18 @@ class HermiteMap(TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, degree: int = 4, gamma: float | str = "scale", *, expansion: str = "hermite"):
+    def __init__(
+        self,
+        degree: int = 4,
+        gamma: float | str = "scale",
+        *,
+        expansion: str = "hermite",
+        n_jobs: int | None = None,
+    ):
         self.degree = degree
         self.gamma = gamma
         self.expansion = expansion
+        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> HermiteMap:

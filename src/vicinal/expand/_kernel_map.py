@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_count, check_non_negative, checked_rows
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical
@@ -23,6 +24,7 @@ BLOCK_ENTRIES = 2**21  # of a block of the kernel matrix: 16 MB
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
 
 
+@obeys_n_jobs
 class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The explicit map of the Gaussian kernel: a linear model on it is the kernel machine.
 
@@ -46,6 +48,8 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     max_memory : int, default=None
         Bytes that the matrices of `fit` may take. None is the memory that the system has available. Where they would
         take more, `fit` raises a MemoryError before it starts.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -89,11 +93,13 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_components: int | None = None,
         tol: float = 1e-12,
         max_memory: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.gamma = gamma
         self.n_components = n_components
         self.tol = tol
         self.max_memory = max_memory
+        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RBFMap:

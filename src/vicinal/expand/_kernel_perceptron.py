@@ -63,6 +63,8 @@ class KernelPerceptron(BasePerceptron):
         gone; this rule holds the kernel values of all pairs in M.
     random_state : int, RandomState instance or None, default=None
         Draws the orders, where ``shuffle=True``.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -134,6 +136,7 @@ class KernelPerceptron(BasePerceptron):
         budget: int | None = None,
         forget: str = "oldest",
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.kernel = kernel
         self.n_passes = n_passes
@@ -142,6 +145,7 @@ class KernelPerceptron(BasePerceptron):
         self.budget = budget
         self.forget = forget
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     partial_fit = available_if(_takes_rows)(BasePerceptron.partial_fit)
 

@@ -14,12 +14,14 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_count, checked_rows
 
 LARGEST_VALUE = 1e140  # sums of products of larger ones would not fit a float64
 Signs = tuple[tuple[int, int], ...]  # of pairs (output, 1 or -1)
 
 
+@obeys_n_jobs
 class BasePerceptron(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Labels, passes and predictions; what a row's score is, and what a mistake changes, is left to the children."""
 
@@ -186,6 +188,8 @@ class OnlinePerceptron(BasePerceptron):
         Whether rows have a further feature that is always 1.
     random_state : int, RandomState instance or None, default=None
         Draws the orders, where ``shuffle=True``.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -235,12 +239,14 @@ class OnlinePerceptron(BasePerceptron):
         average: bool = False,
         fit_intercept: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_passes = n_passes
         self.shuffle = shuffle
         self.average = average
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _new_learner(self, rows: Matrix, n_outputs: int) -> LinearLearner:
         shape = (n_outputs, rows.shape[1] + 1)

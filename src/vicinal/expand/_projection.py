@@ -16,6 +16,7 @@ from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import Matrix, all_or_nothing, check_count, check_positive, checked_rows
 
 BLOCK_ENTRIES = 2**21  # of rows and of their images, while errors are measured: 16 MB
@@ -118,6 +119,7 @@ class EmbeddingError:
         return -min(float(lowest), 1.0), float(highest)
 
 
+@obeys_n_jobs
 class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What the projections share: measuring their errors."""
 
@@ -172,6 +174,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """What an EmbeddingError must know to choose its bound."""
 
 
+@obeys_n_jobs
 class GaussianProjection(RandomProjection):
     """Random projection by a Gaussian matrix, with as many columns as a wanted error needs.
 
@@ -191,6 +194,8 @@ class GaussianProjection(RandomProjection):
         within `epsilon` at once, divide it by the number of pairs, n (n - 1) / 2.
     random_state : int, RandomState instance or None, default=None
         Draws the matrix.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -229,11 +234,13 @@ class GaussianProjection(RandomProjection):
         epsilon: float = 0.1,
         delta: float = 0.05,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_components = n_components
         self.epsilon = epsilon
         self.delta = delta
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> GaussianProjection:

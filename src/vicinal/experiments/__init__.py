@@ -1,42 +1,73 @@
-"""Does it pay, and do the published figures hold? Methods under one protocol, in declared experiments."""
+"""Does it pay, and do the published values hold? Methods under one protocol, in declared experiments."""
 
-from ._compare import check_classes, compare, compare_file, comparison
+from ._compare import check_classes, compare, comparison, comparison_pictures, comparison_sample, run_comparison
 from ._declared import experiment_names, load_experiment, read_experiment
-from ._evaluate import scaler
-from ._experiment import Cell, Experiment
-from ._methods import Method, find_method, method_names
-from ._prepare import check_table, describe_columns, make_preparation
+from ._experiment import Cell, Experiment, Variant
+from ._method import Context, Method, Role
+from ._methods import find_method, method_names
+from ._metric import Measure, Metric
+from ._pages import (
+    comparison_page,
+    comparison_table,
+    comparison_verdict,
+    experiment_page,
+    experiment_sections,
+    threads_of,
+)
+from ._pictures import feature_image, voronoi_cells
 from ._ranks import Contest, Entry, entry_label, mean_ranks
-from ._results import read_results
-from ._runner import cell_features, load_rows, run
-from ._summary import LOWER_IS_BETTER, Figure, summarise
+from ._results import Result, read_results
+from ._runner import run, run_pictures, share_cores
+from ._summary import Summary, summarise
+from ._task import Task
+from ._verdicts import quick_warning, verdict
+from ._work import Outcome, Work
+from .tasks import TASKS, register
 
 __all__ = [
-    "LOWER_IS_BETTER",
+    "TASKS",
     "Cell",
     "Contest",
+    "Context",
     "Entry",
     "Experiment",
-    "Figure",
+    "Measure",
     "Method",
-    "cell_features",
+    "Metric",
+    "Outcome",
+    "Result",
+    "Role",
+    "Summary",
+    "Task",
+    "Variant",
+    "Work",
     "check_classes",
-    "check_table",
     "compare",
-    "compare_file",
     "comparison",
-    "describe_columns",
+    "comparison_page",
+    "comparison_pictures",
+    "comparison_sample",
+    "comparison_table",
+    "comparison_verdict",
     "entry_label",
     "experiment_names",
+    "experiment_page",
+    "experiment_sections",
+    "feature_image",
     "find_method",
     "load_experiment",
-    "load_rows",
-    "make_preparation",
     "mean_ranks",
     "method_names",
+    "quick_warning",
     "read_experiment",
     "read_results",
+    "register",
     "run",
-    "scaler",
+    "run_comparison",
+    "run_pictures",
+    "share_cores",
     "summarise",
+    "threads_of",
+    "verdict",
+    "voronoi_cells",
 ]

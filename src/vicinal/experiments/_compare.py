@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import read_table
+from .._page import Section
+from .._preparation import check_table, make_preparation
+from .._sample import Sample
 from ._experiment import Cell, DataSpec, Experiment, MethodSpec
 from ._methods import find_method
-from ._prepare import check_table, make_preparation
-from ._results import Row
-from ._runner import failed_rows, run_cell, run_cells
-from ._summary import Figure, summarise
+from ._pictures import randlocal_pictures
+from ._results import Result
+from ._runner import refused, run_cell, run_cells, share_cores
+from ._shelf import Shelf
+from ._summary import Summary, summarise
+from .tasks import TASKS
 
 DEFAULT_METHODS = ("raw", "rbf-svm", "fourier", "nystroem", "polynomial", "trees", "boosting", "lightgbm", "randlocal")
 MOST_KERNEL_ROWS = 20_000
@@ -54,32 +57,39 @@ def comparison(
     curve : bool, default=False
         Also run RandLocal with fewer groups.
     """
+    task = TASKS["classification"]
+    use = task.MethodOptions()
     chosen = [find_method(method) for method in methods or DEFAULT_METHODS]
     for method in chosen:
-        if methods and not method.installed:
-            raise ValueError(f"The method {method.name!r} needs the package {method.needs}; install it with pip.")
+        if methods:
+            method.check_installed()
     specs = [
-        MethodSpec(method.name, id=method.name, rows=MOST_KERNEL_ROWS if method.name == "rbf-svm" else None)
+        MethodSpec(
+            method.name, id=method.name, rows=MOST_KERNEL_ROWS if method.name == "rbf-svm" else None, options=use
+        )
         for method in chosen
         if method.installed
     ]
     fewer = tuple(sorted({max(1, round(share * n_groups)) for share in GROUP_SHARES} - {n_groups}))
     if curve and fewer and any(spec.name == "randlocal" for spec in specs):
-        specs.append(MethodSpec("randlocal", id="randlocal-curve", label="RandLocal", vary={"n_groups": fewer}))
-    return Experiment(
+        specs.append(
+            MethodSpec("randlocal", id="randlocal-curve", label="RandLocal", vary={"n_groups": fewer}, options=use)
+        )
+    experiment = Experiment(
         name="compare",
         title=f"Which features pay on {name}?",
         source="",
-        task="classification",
+        task=task,
+        options=task.Options(folds=splits, tuning_folds=TUNING_FOLDS),
         data=(DataSpec(name, scale="standard", image_shape=image_shape),),
         methods=tuple(specs),
-        metrics=("accuracy",),
-        folds=splits,
-        tuning_folds=TUNING_FOLDS,
+        metrics=(task.metric("accuracy"),),
         n_groups=n_groups,
         n_components=n_components,
         first_seed=seed,
     )
+    task.check(experiment)
+    return experiment
 
 
 def compare(
@@ -93,7 +103,7 @@ def compare(
     random_state: int = 0,
     n_jobs: int = 1,
     callback: Callable[[Cell, str], None] = lambda cell, event: None,
-) -> list[Figure]:
+) -> list[Summary]:
     """Accuracy and cost of feature methods in front of the same linear SVM, and of models of their own.
 
     The rows are cut into `splits` parts by class; each is the test part once. Columns are prepared and every method's
@@ -119,57 +129,82 @@ def compare(
 
     Returns
     -------
-    list of Figure
+    list of Summary
         One per method, in the order in which they were named.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from vicinal.experiments import compare
-    >>> figures = compare(*load_iris(return_X_y=True), methods=("raw", "randlocal"), n_groups=100)
-    >>> [figure.label for figure in figures]
+    >>> summaries = compare(*load_iris(return_X_y=True), methods=("raw", "randlocal"), n_groups=100)
+    >>> [summary.label for summary in summaries]
     ['raw features', 'RandLocal']
     """
     experiment = comparison(
         "data", methods=methods, n_groups=n_groups, n_components=n_components, splits=splits, seed=random_state
     )
-    X, y = check_table(X), check_classes(y, splits)
-    rows: list[Row] = []
+    sample = comparison_sample(X, y, splits)
+    results: list[Result] = []
     for cell in experiment.cells():
         callback(cell, "started")
-        rows += run_cell(experiment, cell, threads=n_jobs, load=lambda name: (X, y), prepare=make_preparation)
+        results += run_cell(experiment, cell, threads=n_jobs, load=lambda name: sample, prepare=make_preparation)
         callback(cell, "done")
-    return summarise(experiment, rows)
+    return summarise(experiment, results)
 
 
-def compare_file(
+def run_comparison(
     experiment: Experiment,
-    path: Path,
+    sample: Sample,
     *,
-    target: str | None,
-    drop: tuple[str, ...],
-    jobs: int,
-    threads: int,
-    callback: Callable[[Cell, str], None],
-) -> list[Row]:
-    """The comparison on a file, each cell in a process of its own that reads it."""
-    load = partial(load_file, path, target, drop, experiment.folds)
-    work = partial(run_cell, experiment, threads=threads, load=load, prepare=make_preparation)
-    rows: dict[Cell, list[Row]] = {}
+    jobs: int | None = None,
+    callback: Callable[[Cell, str], None] = lambda cell, event: None,
+) -> list[Result]:
+    """The comparison with each cell in a process of its own; the sample is handed to them, not read again.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What `comparison` gives.
+    sample : Sample
+        What `comparison_sample` gives.
+    jobs : int, default=None
+        Methods at a time; as many as there are cores by default.
+    callback : callable, default does nothing
+        As that of `run`.
+
+    Returns
+    -------
+    list of Result
+    """
     cells = experiment.cells()
-    for cell, event, more in run_cells(work, deque(cells), jobs, partial(failed_rows, experiment)):
-        rows[cell] = more
-        callback(cell, event)
-    return [row for cell in cells for row in rows[cell]]
+    workers, threads = share_cores(jobs, len(cells))
+    results: dict[Cell, list[Result]] = {}
+    with Shelf() as shelf:
+        shelf.put("table", sample)
+        load = partial(_take_table, shelf)
+        work = partial(run_cell, experiment, threads=threads, load=load, prepare=make_preparation)
+        for cell, event, more in run_cells(work, deque(cells), workers, partial(refused, experiment)):
+            results[cell] = more
+            callback(cell, event)
+    return [result for cell in cells for result in results[cell]]
 
 
-def load_file(
-    path: Path, target: str | None, drop: tuple[str, ...], splits: int, name: str = ""
-) -> tuple[Any, NDArray]:
-    """The table of a file as the experiments take it."""
-    table = read_table(path, target=target, drop=drop, need_target=True)
-    assert table.y is not None
-    return check_table(table.X), check_classes(table.y, splits)
+def _take_table(shelf: Shelf, name: str) -> Sample:
+    return shelf.take("table")
+
+
+def comparison_sample(X: Any, y: NDArray, splits: int) -> Sample:
+    """A table as the comparison takes it: checked columns, classes as numbers from 0 with their names."""
+    labels = y.astype(str) if y.dtype == object else y
+    return Sample(check_table(X), check_classes(y, splits), classes=tuple(map(str, np.unique(labels))))
+
+
+def comparison_pictures(experiment: Experiment, sample: Sample) -> Section:
+    """What RandLocal makes of some rows of a table."""
+    X = make_preparation(sample.X).fit_transform(sample.X)
+    assert sample.y is not None
+    assert sample.classes is not None
+    return randlocal_pictures(X, sample.y, sample.classes, seed=experiment.first_seed)
 
 
 def check_classes(y: NDArray, splits: int) -> NDArray:

@@ -10,22 +10,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from .._preparation import SCALES
 from .._validation import suggest
 from ._experiment import DataSpec, Experiment, MethodSpec
-from ._methods import find_method, method_names
+from ._methods import find_method
+from ._metric import COSTS
+from ._task import Task
+from .tasks import TASKS
 
-TASKS = {
-    "classification": ("accuracy", "micro_f1", "macro_f1"),
-    "clustering": ("accuracy", "nmi", "nmi_geometric"),
-    "selection": ("accuracy", "nmi", "nmi_geometric"),
-    "outliers": ("auc",),
-    "images": ("sparsity_ratio",),
-    "kernel": ("rms_error", "max_error"),
-}
-SCALES = ("columns", "matrix", "standard", "tfidf", "none")
 NOISE = ("none", "add", "append", "columns", "rows")
-SHOWN = ("feature_seconds", "model_seconds")
-DETECTORS = ("distance", "values")
 LEAST = {
     "folds": 2,
     "repeats": 1,
@@ -37,16 +30,26 @@ LEAST = {
     "n_components": 1,
 }
 # By how the types of the fields below begin.
-TOML_TYPES = {
+TOML_TYPES: dict[str, tuple[Any, str]] = {
     "str": (str, "a text"),
     "int": (int, "a whole number"),
+    "float": ((int, float), "a number"),
     "bool": (bool, "true or false"),
     "tuple": (list, "a list"),
     "Mapping": (dict, "a table"),
+    "Task": (str, "a text"),
 }
 
 
 def experiment_names() -> list[str]:
+    """The experiments that come with the library.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import experiment_names
+    >>> "randlocal-table3" in experiment_names()
+    True
+    """
     folder = resources.files(__package__) / "papers"
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
@@ -57,8 +60,8 @@ def load_experiment(name: str) -> Experiment:
     Examples
     --------
     >>> from vicinal.experiments import load_experiment
-    >>> load_experiment("randlocal-table3").metrics
-    ('micro_f1', 'macro_f1')
+    >>> [metric.label for metric in load_experiment("randlocal-table3").metrics]
+    ['micro-F1', 'macro-F1']
     """
     if name.endswith(".toml"):
         path = Path(name)
@@ -71,111 +74,148 @@ def load_experiment(name: str) -> Experiment:
 
 
 def read_experiment(name: str, text: str) -> Experiment:
-    """An experiment from the text of a TOML file; what is wrong with it is said in one sentence."""
+    """An experiment from the text of a TOML file; what is wrong with it is said in one sentence.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import read_experiment
+    >>> declared = '''
+    ... title = "Does it pay?"
+    ... task = "classification"
+    ... metrics = ["accuracy"]
+    ... data = ["pendigits"]
+    ... methods = ["raw", "randlocal"]
+    ... '''
+    >>> len(read_experiment("mine", declared).cells())
+    10
+    """
     try:
-        told = tomllib.loads(text)
+        declared = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"The experiment {name} is not valid TOML: {error}.") from error
-    _check_keys(name, "an experiment", told, Experiment, without=("name", "quick"))
-    if "of" in told:
-        _check_view(name, told)
-        view = replace(load_experiment(told["of"]), name=name, **{"paper": {}, "remarks": (), **_frozen(told)})
-        _check(view)
-        return view
-    for needed in ("title", "task", "data", "methods", "metrics"):
-        if needed not in told:
+    if "of" in declared:
+        return _view(name, declared)
+    task = _task(name, declared)
+    known = {**_types(Experiment, without=("name", "quick", "options")), **_types(task.Options)}
+    _check_keys(name, "an experiment", declared, known)
+    for needed in ("title", "data", "methods", "metrics"):
+        if needed not in declared:
             raise ValueError(f"The experiment {name} lacks {needed!r}.")
-    data = tuple(_data_spec(name, entry) for entry in told.pop("data"))
-    methods = tuple(_method_spec(name, entry) for entry in told.pop("methods"))
+    data = tuple(_data_spec(name, entry) for entry in declared.pop("data"))
+    methods = tuple(_method_spec(name, entry, task) for entry in declared.pop("methods"))
     if len({spec.id for spec in methods}) < len(methods):
         raise ValueError(f"The experiment {name} names a method twice; give each an id of its own.")
-    told = {key: _frozen(value) for key, value in told.items()}
-    experiment = Experiment(name=name, data=data, methods=methods, **{"source": "", **told})
+    _check_least(name, declared)
+    frozen = {key: _frozen(value) for key, value in declared.items() if key not in ("task", "metrics", "shown")}
+    options, rest = _divided(frozen, task.Options)
+    experiment = Experiment(
+        name=name,
+        task=task,
+        options=options,
+        data=data,
+        methods=methods,
+        metrics=_metrics(name, task, declared["metrics"]),
+        shown=_shown(name, declared.get("shown", [])),
+        **{"source": "", **rest},
+    )
     _check(experiment)
     return experiment
 
 
+def _view(name: str, declared: dict[str, Any]) -> Experiment:
+    """Another view of a run."""
+    known = {**_types(Experiment, without=("name", "quick", "options"))}
+    _check_keys(name, "an experiment", declared, known)
+    for key in declared:
+        if key not in ("of", "title", "source", "shown", "paper", "remarks"):
+            raise ValueError(f"The experiment {name} shows the run of {declared['of']}, which settles {key!r} already.")
+    shown = _shown(name, declared.pop("shown", []))
+    view = replace(
+        load_experiment(declared["of"]), name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)}
+    )
+    _check(view)
+    return view
+
+
+def _task(name: str, declared: Mapping[str, Any]) -> Task:
+    if "task" not in declared:
+        raise ValueError(f"The experiment {name} lacks 'task'.")
+    task = declared["task"]
+    if not isinstance(task, str) or task not in TASKS:
+        raise ValueError(f"The experiment {name}: task must be one of {', '.join(TASKS)}; got {task!r}.")
+    return TASKS[task]
+
+
+def _metrics(name: str, task: Task, declared: list[str]) -> tuple:
+    known = [metric.name for metric in task.metrics]
+    for metric in declared:
+        if metric not in known:
+            raise ValueError(
+                f"The experiment {name}: there is no metric {metric!r} for {task.name}; {suggest(str(metric), known)}"
+            )
+    return tuple(map(task.metric, declared))
+
+
+def _shown(name: str, declared: list[str]) -> tuple:
+    known = {cost.name: cost for cost in COSTS}
+    for column in declared:
+        if column not in known:
+            raise ValueError(f"The experiment {name}: shown is one of {', '.join(known)}; got {column!r}.")
+    return tuple(known[column] for column in declared)
+
+
 def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
-    told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "a data set", told, DataSpec)
-    spec = DataSpec(**{key: _frozen(value) for key, value in told.items()})
+    declared = {"name": entry} if isinstance(entry, str) else entry
+    _check_keys(name, "a data set", declared, _types(DataSpec), needed="name")
+    spec = DataSpec(**_frozen(declared))
     if spec.scale not in SCALES:
         raise ValueError(f"The experiment {name}: scale must be one of {', '.join(SCALES)}; got {spec.scale!r}.")
     return spec
 
 
-def _method_spec(name: str, entry: str | dict[str, Any]) -> MethodSpec:
-    told = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "a method", told, MethodSpec)
-    spec = MethodSpec(**{key: _frozen(value) for key, value in told.items()})
+def _method_spec(name: str, entry: str | dict[str, Any], task: Task) -> MethodSpec:
+    declared = {"name": entry} if isinstance(entry, str) else entry
+    known = {**_types(MethodSpec, without=("options",)), **_types(task.MethodOptions)}
+    _check_keys(name, "a method", declared, known, needed="name")
+    try:
+        options, rest = _divided(_frozen(declared), task.MethodOptions)
+    except ValueError as error:
+        raise ValueError(f"The experiment {name}: {error}") from error
+    spec = MethodSpec(**rest, options=options)
     find_method(spec.name)
-    if spec.detector not in DETECTORS:
-        raise ValueError(
-            f"The experiment {name}: detector must be one of {', '.join(DETECTORS)}; got {spec.detector!r}."
-        )
     for key, values in spec.vary.items():
         if not isinstance(values, tuple):
             raise ValueError(f"The experiment {name}: vary needs a list of values of {key!r}; got {values!r}.")
     return replace(spec, id=spec.id or spec.name)
 
 
+def _divided(declared: Mapping[str, Any], options: type) -> tuple[Any, dict[str, Any]]:
+    """The options of a task, and the rest."""
+    names = {item.name for item in fields(options)}
+    own = {key: value for key, value in declared.items() if key in names}
+    return options(**own), {key: value for key, value in declared.items() if key not in names}
+
+
 def _check(experiment: Experiment) -> None:
-    if experiment.task not in TASKS:
-        raise ValueError(
-            f"The experiment {experiment.name}: task must be one of {', '.join(TASKS)}; got {experiment.task!r}."
-        )
-    for metric in experiment.metrics:
-        if metric not in TASKS[experiment.task]:
-            raise ValueError(
-                f"The experiment {experiment.name}: there is no metric {metric!r} for {experiment.task}; "
-                f"{suggest(metric, TASKS[experiment.task])}"
-            )
     for noise in experiment.noise:
         if noise not in NOISE:
             raise ValueError(f"The experiment {experiment.name}: noise is one of {', '.join(NOISE)}; got {noise!r}.")
-    for column in experiment.shown:
-        if column not in SHOWN:
-            raise ValueError(f"The experiment {experiment.name}: shown is one of {', '.join(SHOWN)}; got {column!r}.")
-    for key, least in LEAST.items():
-        if getattr(experiment, key) < least:
+    folds = experiment.task.folds(experiment)
+    for spec in experiment.data:
+        if spec.folds is not None and folds == 1:
             raise ValueError(
-                f"The experiment {experiment.name}: {key} must be at least {least}; got {getattr(experiment, key)}."
+                f"The experiment {experiment.name}: {experiment.task.name} has no folds, but {spec.name} has "
+                f"folds = {spec.folds}; leave that out."
             )
     find_method(experiment.subject)
-    if experiment.task == "outliers" and not experiment.neighbors:
-        raise ValueError(f"The experiment {experiment.name} needs 'neighbors', the k of its outlier scores.")
-    if experiment.task == "selection":
-        _check_selection(experiment)
+    experiment.task.check(experiment)
     _check_names(experiment)
 
 
-def _check_selection(experiment: Experiment) -> None:
-    """Numbers of columns, and methods that choose so many."""
-    if not experiment.features:
-        raise ValueError(f"The experiment {experiment.name} needs 'features', the numbers of columns that are kept.")
-    for count in experiment.features:
-        if count != "auto" and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
-            raise ValueError(
-                f'The experiment {experiment.name}: features are whole numbers from 1 on, or "auto"; got {count!r}.'
-            )
-    for spec in experiment.methods:
-        method = find_method(spec.name)
-        if not method.selects and method.name != "raw":
-            known = ", ".join(name for name in method_names() if find_method(name).selects)
-            raise ValueError(
-                f"The experiment {experiment.name}: {spec.name!r} does not choose columns; take raw, for all of them, "
-                f"or one of {known}."
-            )
-        if not method.counts(experiment.features):
-            raise ValueError(
-                f"The experiment {experiment.name}: {spec.name!r} does not know how many columns to keep; add a number "
-                "to 'features'."
-            )
-        if spec.unit_rows:
-            raise ValueError(
-                f"The experiment {experiment.name}: unit_rows is the experiment's, not a method's, where columns are "
-                "selected."
-            )
+def _check_least(name: str, declared: Mapping[str, Any]) -> None:
+    for key, least in LEAST.items():
+        if key in declared and declared[key] < least:
+            raise ValueError(f"The experiment {name}: {key} must be at least {least}; got {declared[key]}.")
 
 
 def _check_names(experiment: Experiment) -> None:
@@ -186,12 +226,13 @@ def _check_names(experiment: Experiment) -> None:
     for method in experiment.paper:
         if method not in methods:
             raise ValueError(
-                f"The experiment {experiment.name} has a figure of the paper for {method!r}, which is none of its "
+                f"The experiment {experiment.name} has a value of the paper for {method!r}, which is none of its "
                 f"methods; {suggest(method, methods)}"
             )
-    told = [*experiment.paper.values(), *(spec.data_rows for spec in experiment.methods)]
-    told += [spec.tuning_rows for spec in experiment.methods]
-    for name in itertools.chain(*told, *(spec.skip for spec in experiment.methods)):
+    mentioned = [*experiment.paper.values(), *(spec.data_rows for spec in experiment.methods)]
+    for spec in experiment.methods:
+        mentioned += [spec.skip, *(value for value in vars(spec.options).values() if isinstance(value, Mapping))]
+    for name in itertools.chain(*mentioned):
         if name not in data:
             raise ValueError(
                 f"The experiment {experiment.name} says something about {name!r}, which is none of its data sets; "
@@ -199,25 +240,23 @@ def _check_names(experiment: Experiment) -> None:
             )
 
 
-def _check_view(name: str, told: Mapping[str, Any]) -> None:
-    for key in told:
-        if key not in ("of", "title", "source", "shown", "paper", "remarks"):
-            raise ValueError(f"The experiment {name} shows the run of {told['of']}, which settles {key!r} already.")
+def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, str]:
+    """The fields of a dataclass, with how their types begin."""
+    return {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
 
 
-def _check_keys(name: str, what: str, told: Any, kind: Any, without: tuple[str, ...] = ()) -> None:
+def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, str], needed: str = "") -> None:
     """Every key is a field, and every value of its type."""
-    if not isinstance(told, dict):
-        raise ValueError(f"The experiment {name}: {what} is a name or a table; got {told!r}.")
-    known = {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
-    for key, value in told.items():
+    if not isinstance(declared, dict):
+        raise ValueError(f"The experiment {name}: {what} is a name or a table; got {declared!r}.")
+    for key, value in declared.items():
         if key not in known:
             raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
-        needed, words = TOML_TYPES[known[key]]
-        if not isinstance(value, needed) or (isinstance(value, bool) and needed is not bool):
+        kind, words = TOML_TYPES[known[key]]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
-    if kind is not Experiment and "name" not in told:
-        raise ValueError(f"The experiment {name}: {what} lacks its name.")
+    if needed and needed not in declared:
+        raise ValueError(f"The experiment {name}: {what} lacks its {needed}.")
 
 
 def _frozen(value: Any) -> Any:

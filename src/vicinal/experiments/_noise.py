@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._preparation import extremes
+
 
 def add_noise(X: Any, kind: str, seed: int) -> Any:
     """Uniform noise.
@@ -47,9 +49,3 @@ def _corrupted(X: Any, kind: str, rng: np.random.Generator) -> Any:
     else:
         noisy[:, places] = rng.uniform(low[places], high[places], (X.shape[0], len(places)))
     return noisy.tocsr() if sp.issparse(X) else noisy
-
-
-def extremes(X: Any) -> tuple[float, float]:
-    """Least and largest value, missing ones left out."""
-    low, high = (X.nanmin(), X.nanmax()) if sp.issparse(X) else (np.nanmin(X), np.nanmax(X))
-    return float(low), float(high)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
+from .._page import Cell, Column, Section, Table
 from ._experiment import Experiment
-from ._summary import Figure
+from ._method import Role
+from ._methods import find_method
+from ._metric import Measure, Metric
+from ._summary import Summary
+from ._tables import NOTHING, metrics_of
 
 
 class Entry(NamedTuple):
@@ -28,7 +33,7 @@ class Contest:
     `count` is the number of columns that selectors keep, None where their scores are averaged over all these numbers.
     """
 
-    metric: str
+    metric: Metric
     count: int | None
     scores: Mapping[str, Mapping[Entry, float]]
 
@@ -57,27 +62,28 @@ class Contest:
         return max(self.scores[data], key=lambda entry: self.scores[data][entry])
 
 
-def mean_ranks(experiment: Experiment, figures: list[Figure], metric: str) -> list[Contest]:
+def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric) -> list[Contest]:
     """The contests of a selection experiment, none where parameters or noise vary.
 
     First one per number of columns: all selectors with that many, and all columns; those that have a rule also at their
     own number. Last, selectors with a rule at their own number, the others averaged over the numbers of columns, and
     all columns. Methods with a grid are there by its median.
     """
-    if experiment.task != "selection" or experiment.shown or any(figure.setting for figure in figures):
+    if experiment.shown or any(summary.variant for summary in summaries):
         return []
-    means = {(f.data, f.method, f.metric): f.mean for f in figures if f.n}
-    counts = [count for count in experiment.features if isinstance(count, int)]
+    means = {(s.data, s.method, s.measure): s.mean for s in summaries if s.n}
+    counts = [count for count in experiment.options.features if isinstance(count, int)]
 
     def scores(data: str, count: int | None) -> dict[Entry, float]:
         found = {}
         for spec in experiment.methods:
-            own = means.get((data, spec.id, f"{metric}@auto"), means.get((data, spec.id, f"{metric}@all")))
-            wanted = counts if count is None else [count]
-            fixed = [means.get((data, spec.id, f"{metric}@{number}")) for number in wanted]
-            told = [value for value in fixed if value is not None]
-            if told and len(told) == len(fixed) and not (count is None and own is not None):
-                found[Entry(spec.id, own_number=False)] = statistics.fmean(told)
+            places: list[int | str] = [*counts, "auto", "all"]
+            mean_at = {at: means.get((data, spec.id, Measure(metric, at))) for at in places}
+            own = mean_at["auto"] if mean_at["auto"] is not None else mean_at["all"]
+            fixed = [mean_at[number] for number in (counts if count is None else [count])]
+            known = [value for value in fixed if value is not None]
+            if known and len(known) == len(fixed) and not (count is None and own is not None):
+                found[Entry(spec.id, own_number=False)] = statistics.fmean(known)
             if own is not None:
                 found[Entry(spec.id, own_number=True)] = own
         return found
@@ -95,5 +101,43 @@ def mean_ranks(experiment: Experiment, figures: list[Figure], metric: str) -> li
 def entry_label(experiment: Experiment, entry: Entry) -> str:
     """A selector at its own number of columns says so; all columns need not."""
     label = experiment.label(entry.method)
-    selects = experiment.selects(entry.method)
+    selects = find_method(experiment.method_spec(entry.method).name).role is Role.SELECTOR
     return f"{label}, own number" if entry.own_number and selects else label
+
+
+def rank_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
+    """A table of mean ranks per metric: methods down, numbers of columns across."""
+    tables = []
+    for metric in metrics_of(summaries):
+        contests = mean_ranks(experiment, summaries, metric)
+        if contests:
+            tables.append(_rank_table(experiment, metric, contests))
+    return tables
+
+
+def _rank_table(experiment: Experiment, metric: Metric, contests: list[Contest]) -> Table:
+    entries = list(dict.fromkeys(entry for contest in contests for entry in contest.ranks))
+    columns = [Column("method")]
+    rows = [[Cell(entry_label(experiment, entry))] for entry in entries]
+    most = max(len(contest.scores) for contest in contests)
+    for contest in contests:
+        hint = "" if contest.count else "with a rule, the selector's own number; without, the average of the others"
+        if len(contest.scores) < most:
+            hint = "; ".join(filter(None, (hint, f"over {len(contest.scores)} data sets only")))
+        name = f"{contest.count} columns" if contest.count else "own number or average"
+        columns.append(Column(name, "number", "low", hint))
+        least = min(contest.ranks.values())
+        for entry, row in zip(entries, rows, strict=True):
+            rank = contest.ranks.get(entry)
+            mark: Literal["best", ""] = "best" if rank == least else ""
+            row.append(Cell(NOTHING) if rank is None else Cell(f"{rank:.2f}", rank, mark=mark))
+    caption = f"Mean rank by {metric.label}, over {most} data set{'s' * (most != 1)}"
+    return Table(caption, tuple(columns), tuple(map(tuple, rows)))
+
+
+def rank_section(experiment: Experiment, summaries: list[Summary]) -> Section:
+    text = (
+        "1 is the best. For each number of columns all selectors that keep so many are ranked, and all columns; those "
+        "with a rule for how many also at their own number, in place of the other. Grids are there by their median."
+    )
+    return Section("Who is ahead?", text, tuple(rank_tables(experiment, summaries)))

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from .._writing import replacing
-from ._experiment import Cell, Experiment
+from ._experiment import Cell, Experiment, Variant
+from ._metric import Measure
+from ._protocol import protocol_of
+from ._work import Outcome
 
 FIELDS = (
     "experiment",
     "data",
     "method",
-    "setting",
+    "variant",
     "seed",
     "fold",
     "metric",
@@ -39,16 +44,109 @@ FIELDS = (
     "numpy",
     "python",
 )
-Row = dict[str, str]
+# How the numbers of a row are written.
+FORMATS = {
+    "feature_seconds": ".3f",
+    "model_seconds": ".3f",
+    "tuning_seconds": ".3f",
+    "peak_memory_mb": ".0f",
+    "threads": "d",
+    "training_rows": "d",
+    "test_rows": "d",
+    "nonzeros_per_row": ".1f",
+}
+VERSIONS = ("vicinal", "commit", "scikit_learn", "numpy", "python")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One value: what was measured in which cell, what it took, and what it was made with.
+
+    `value` is None where the cell could not be run; the reason is its note. `fold` is the fold or the run of k-means.
+    """
+
+    experiment: str
+    data: str
+    method: str
+    variant: Variant
+    seed: int
+    fold: int
+    measure: Measure
+    value: float | None
+    protocol: str = ""
+    feature_seconds: float | None = None
+    model_seconds: float | None = None
+    tuning_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    threads: int | None = None
+    training_rows: int | None = None
+    test_rows: int | None = None
+    nonzeros_per_row: float | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    notes: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def cell(self, experiment: Experiment) -> Cell:
+        """The cell that it belongs to: runs of k-means share one."""
+        fold = self.fold if experiment.task.folds(experiment) > 1 else 0
+        return Cell(self.data, self.method, self.variant, self.seed, fold)
+
+
+def results_of(
+    experiment: Experiment, cell: Cell, outcome: Outcome, *, threads: int, versions: Mapping[str, str]
+) -> list[Result]:
+    """A result for each value of a cell."""
+    blank = _blank(experiment, cell, versions)
+    return [
+        replace(
+            blank,
+            fold=fold,
+            measure=measure,
+            value=value,
+            feature_seconds=outcome.feature_seconds,
+            model_seconds=outcome.model_seconds,
+            tuning_seconds=outcome.tuning_seconds,
+            threads=threads,
+            training_rows=outcome.training_rows,
+            test_rows=outcome.test_rows,
+            nonzeros_per_row=outcome.nonzeros_by_measure.get(measure, outcome.nonzeros_per_row),
+            chosen=outcome.chosen_by_measure.get(measure, outcome.chosen),
+            notes="; ".join(outcome.notes),
+        )
+        for fold, measure, value in outcome.values
+    ]
+
+
+def failed_results(experiment: Experiment, cell: Cell, reason: str, versions: Mapping[str, str]) -> list[Result]:
+    """A cell that could not be run has results, too: without values, with the reason."""
+    blank = replace(_blank(experiment, cell, versions), notes=f"not run: {reason}")
+    runs = range(cell.fold, cell.fold + experiment.task.runs(experiment))
+    return [replace(blank, fold=run, measure=measure) for run in runs for measure in experiment.measures(cell)]
+
+
+def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> Result:
+    """What the results of a cell have in common."""
+    return Result(
+        experiment.run_name,
+        cell.data,
+        cell.method,
+        cell.variant,
+        cell.seed,
+        cell.fold,
+        experiment.measures(cell)[0],
+        None,
+        protocol=protocol_of(experiment, cell),
+        versions=versions,
+    )
 
 
 @dataclass
 class ResultFile:
-    """The rows of an experiment that are there already, and the file to which more are added."""
+    """The results of an experiment that are there already, and the file to which more are added."""
 
     path: Path
     experiment: Experiment
-    rows: list[Row] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
 
     @classmethod
     def open(cls, path: Path, experiment: Experiment, *, fresh: bool = False) -> ResultFile:
@@ -60,48 +158,48 @@ class ResultFile:
             raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
         file = cls(path, experiment)
         if path.exists() and not fresh:
-            rows = read_results(path)
-            file._check(rows)
-            whole = Counter(file._key(row) for row in rows if row["value"])
-            planned = {cell.key: experiment.rows_per_cell(cell) for cell in experiment.cells()}
-            file.rows = [row for row in rows if whole[file._key(row)] == planned[file._key(row)]]
+            results = read_results(path, experiment)
+            file._check(results)
+            counts = Counter(result.cell(experiment) for result in results if result.value is not None)
+            runs = experiment.task.runs(experiment)
+            whole = {cell for cell, count in counts.items() if count == runs * len(experiment.measures(cell))}
+            file.results = [result for result in results if result.cell(experiment) in whole]
         file.write()
         return file
 
-    def done(self) -> set[tuple[str, str, str, int, int]]:
-        return {self._key(row) for row in self.rows}
+    def done(self) -> set[Cell]:
+        return {result.cell(self.experiment) for result in self.results}
 
-    def add(self, rows: list[Row]) -> None:
-        """A cell's rows, in one write that is on the disk when this returns."""
+    def add(self, results: list[Result]) -> None:
+        """A cell's results, in one write that is on the disk when this returns."""
         with open(self.path, "ab") as file:
-            file.write(_lines(rows).encode())
+            file.write(_lines(results).encode())
             file.flush()
             os.fsync(file.fileno())
-        self.rows += rows
+        self.results += results
 
     def write(self) -> None:
         """The whole file anew, in the experiment's order, whatever the order in which cells ended."""
-        place = {cell.key: number for number, cell in enumerate(self.experiment.cells())}
-        self.rows.sort(key=lambda row: (place[self._key(row)], int(row["fold"])))
+        place = {cell: number for number, cell in enumerate(self.experiment.cells())}
+        self.results.sort(key=lambda result: (place[result.cell(self.experiment)], result.fold))
         with replacing(self.path, force=True) as beside:
-            beside.write_text(",".join(FIELDS) + "\n" + _lines(self.rows), encoding="utf-8", newline="")
+            beside.write_text(",".join(FIELDS) + "\n" + _lines(self.results), encoding="utf-8", newline="")
 
-    def _key(self, row: Row) -> tuple[str, str, str, int, int]:
-        # The runs of k-means share a cell.
-        fold = int(row["fold"]) if self.experiment.task == "classification" else 0
-        return row["data"], row["method"], row["setting"], int(row["seed"]), fold
-
-    def _check(self, rows: list[Row]) -> None:
-        known = {(cell.key, cell.protocol) for cell in self.experiment.cells()}
-        strange = sum((self._key(row), row["protocol"]) not in known for row in rows)
+    def _check(self, results: list[Result]) -> None:
+        known = {cell: protocol_of(self.experiment, cell) for cell in self.experiment.cells()}
+        strange = [result for result in results if known.get(result.cell(self.experiment)) != result.protocol]
         if strange:
+            first = strange[0].cell(self.experiment)
+            now = known.get(first)
+            why = f"has protocol {strange[0].protocol}, now {now}" if now else "is no part of it now"
             raise ValueError(
-                f"{self.path} holds {strange} result{'s' * (strange != 1)} of another protocol than "
-                f"{self.experiment.name} has now, perhaps of an older version; move it away, or begin anew (--fresh)."
+                f"{self.path} holds {len(strange)} result{'s' * (len(strange) != 1)} of another protocol than "
+                f"{self.experiment.name} has now, the first of them {first} ({why}): perhaps of an older version or of "
+                "other data; move it away, or begin anew (--fresh)."
             )
 
 
-def read_results(path: Path) -> list[Row]:
+def read_results(path: Path, experiment: Experiment) -> list[Result]:
     """The whole rows of a result file.
 
     A last line without its end is what an interrupted write left, and is dropped; any other broken line is an error.
@@ -117,34 +215,60 @@ def read_results(path: Path) -> list[Row]:
             f"{path} is not a result file of this version of vicinal ({_difference(header)}); "
             "move it away, or add --fresh to begin anew."
         )
-    rows = []
+    results = []
     for values in reader:
-        if len(values) != len(FIELDS) or not (values[4].isdigit() and values[5].isdigit()):
-            raise ValueError(f"{path}, line {reader.line_num}: not a row of {len(FIELDS)} values; repair or remove it.")
-        rows.append(dict(zip(FIELDS, values, strict=True)))
-    return rows
+        try:
+            results.append(_read(dict(zip(FIELDS, values, strict=True)), experiment))
+        except ValueError as error:
+            raise ValueError(
+                f"{path}, line {reader.line_num}: not a row of {len(FIELDS)} values ({error}); repair or remove it."
+            ) from error
+    return results
 
 
-def cell_rows(experiment: Experiment, cell: Cell, values: Iterable[tuple[int, str, str]], shared: Row) -> list[Row]:
-    """One row per figure, with what the cell's figures share."""
-    told = {
-        "experiment": experiment.run_name,
-        "data": cell.data,
-        "method": cell.method,
-        "setting": cell.setting,
-        "seed": str(cell.seed),
-        "protocol": cell.protocol,
-        **shared,
+def _read(row: dict[str, str], experiment: Experiment) -> Result:
+    numbers: dict[str, Any] = {
+        name: (int if form == "d" else float)(row[name]) if row[name] else None for name, form in FORMATS.items()
     }
-    return [
-        dict.fromkeys(FIELDS, "") | told | {"fold": str(fold), "metric": metric, "value": value}
-        for fold, metric, value in values
-    ]
+    return Result(
+        row["experiment"],
+        row["data"],
+        row["method"],
+        Variant.read(row["variant"]),
+        int(row["seed"]),
+        int(row["fold"]),
+        experiment.task.read_measure(row["metric"]),
+        float(row["value"]) if row["value"] else None,
+        protocol=row["protocol"],
+        **numbers,
+        chosen=json.loads(row["chosen"]) if row["chosen"] else {},
+        notes=row["notes"],
+        versions={name: row[name] for name in VERSIONS},
+    )
 
 
-def _lines(rows: list[Row]) -> str:
+def _write(result: Result) -> dict[str, str]:
+    numbers = {name: getattr(result, name) for name in FORMATS}
+    return {
+        "experiment": result.experiment,
+        "data": result.data,
+        "method": result.method,
+        "variant": str(result.variant),
+        "seed": str(result.seed),
+        "fold": str(result.fold),
+        "metric": str(result.measure),
+        "value": "" if result.value is None else f"{result.value:{result.measure.metric.precision}}",
+        **{name: "" if number is None else f"{number:{FORMATS[name]}}" for name, number in numbers.items()},
+        "chosen": json.dumps(dict(result.chosen)) if result.chosen else "",
+        "notes": result.notes,
+        "protocol": result.protocol,
+        **result.versions,
+    }
+
+
+def _lines(results: Iterable[Result]) -> str:
     text = io.StringIO(newline="")
-    csv.DictWriter(text, FIELDS, lineterminator="\n").writerows(rows)
+    csv.DictWriter(text, FIELDS, restval="", lineterminator="\n").writerows(map(_write, results))
     return text.getvalue()
 
 
@@ -153,3 +277,7 @@ def _difference(header: tuple[str, ...]) -> str:
     if lacking:
         return "it lacks the column" + "s" * (len(lacking) > 1) + " " + ", ".join(lacking[:5])
     return "its columns are others"
+
+
+def with_memory(results: list[Result], peak_mb: float) -> list[Result]:
+    return [replace(result, peak_memory_mb=peak_mb) for result in results]

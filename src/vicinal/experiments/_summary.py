@@ -1,37 +1,38 @@
-"""From rows to figures: means with intervals, tests between methods, and the paper's figures beside ours."""
+"""From results to summaries: means with intervals, tests between methods, and the paper's values beside ours."""
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..metrics import corrected_t_test, mean_interval
-from ._experiment import Experiment
-from ._results import Row
+from ._experiment import Experiment, Variant
+from ._metric import Measure
+from ._results import Result
 
 SIGNIFICANT = 0.05
 LEAST_VALUES = 3
-SECONDS = ("feature_seconds", "model_seconds")
-LOWER_IS_BETTER = (*SECONDS, "rms_error", "max_error")
-NEITHER_END_IS_BETTER = ("sparsity_ratio",)
-BEST_OF_GRID = "best_"
+
+Repeat = tuple[int, int]  # seed and fold, or run
 
 
 @dataclass(frozen=True)
-class Figure:
-    """What a table's cell says: one method on one data set, in one setting, by one metric.
+class Summary:
+    """What a table's cell says: one method on one data set, in one variant, by one measure.
 
-    `by_labels` is, beside the median of a selector's grid, the best of it, which only labels tell; it is never ranked.
+    `by_labels` is, beside the median of a selector's grid, the best of it, which only labels show; it is never ranked.
+    `paper` is the value that the paper reports.
     """
 
     data: str
     method: str
-    setting: str
-    metric: str
+    variant: Variant
+    measure: Measure
     label: str
     mean: float
     low: float
@@ -43,14 +44,14 @@ class Figure:
     peak_memory_mb: float
     training_rows: int
     nonzeros_per_row: float
-    chosen: tuple[str, ...]
+    chosen: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
     planned: int = 0
     best: bool = False
     p_value: float | None = None
     paper: float | None = None
     ours: bool = False
-    by_labels: Figure | None = None
+    by_labels: Summary | None = None
 
     @property
     def seconds(self) -> float:
@@ -59,8 +60,7 @@ class Figure:
     @property
     def n_columns(self) -> int | None:
         """How many columns a selector's own rule kept, the most of several fits; for no selector, all there are."""
-        told = [json.loads(text).get("n_features") for text in self.chosen]
-        return max((number for number in told if number is not None), default=None)
+        return max((chosen["n_features"] for chosen in self.chosen if "n_features" in chosen), default=None)
 
     @property
     def tied(self) -> bool:
@@ -71,81 +71,78 @@ class Figure:
     def from_paper(self) -> float | None:
         return None if self.paper is None else self.mean - self.paper
 
+    @property
+    def shown(self) -> str:
+        """Its mean in a sentence or a table."""
+        return self.measure.metric.show(self.mean) if self.n else "\N{EN DASH}"
 
-def summarise(experiment: Experiment, rows: list[Row]) -> list[Figure]:
-    """Every figure of an experiment, in its order. Cells that could not be run have a mean of NaN and say why.
+
+def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
+    """Every summary of an experiment, in its order. Cells that could not be run have a mean of NaN and say why.
 
     Intervals and tests allow for the rows that training parts share (Nadeau and Bengio 2003); `p_value` belongs to the
-    difference from the best method on the same data, setting and metric, fold by fold, of those it is ranked among.
-    Selectors with a number of columns of their own and all columns are one contest.
+    difference from the best method on the same data, variant and measure, fold by fold, of those it is ranked among.
     """
-    groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        # Seconds belong to a cell, whatever the metrics: their rows say the same.
-        groups[row["data"], row["method"], row["setting"], "" if experiment.shown else row["metric"]].append(row)
-    cells = Counter((cell.data, cell.method, cell.setting) for cell in experiment.cells())
-    per_cell = 1 if experiment.shown else experiment.runs_per_cell
-    found: list[Figure] = []
-    best_of_grid: dict[tuple[str, str, str, str], Figure] = {}
-    contests: dict[tuple[str, str, str, str], list[tuple[str, dict[tuple[str, str], float]]]] = defaultdict(list)
-    for (data, method, setting, metric), members in groups.items():
-        if experiment.shown and experiment.task == "selection" and not experiment.selects(method):
-            continue  # all columns are no choice that would take time
-        for shown, values in _shown(experiment, metric, members):
-            figure = _figure(experiment, data, method, setting, shown, members, list(values.values()))
-            figure = replace(figure, planned=per_cell * cells[data, method, setting])
-            if shown.startswith(BEST_OF_GRID):
-                best_of_grid[data, method, setting, shown.removeprefix(BEST_OF_GRID)] = figure
+    groups: dict[tuple[str, str, Variant, Measure | None], list[Result]] = defaultdict(list)
+    for result in results:
+        # Seconds belong to a cell, whatever is measured: its results say the same.
+        groups[result.data, result.method, result.variant, None if experiment.shown else result.measure].append(result)
+    cells = Counter((cell.data, cell.method, cell.variant) for cell in experiment.cells())
+    per_cell = 1 if experiment.shown else experiment.task.runs(experiment)
+    found: list[Summary] = []
+    best_of_grid: dict[tuple[str, str, Variant, Measure], Summary] = {}
+    contests: dict[Hashable, list[tuple[str, dict[Repeat, float]]]] = defaultdict(list)
+    for (data, method, variant, _), members in groups.items():
+        if experiment.shown and not experiment.task.takes_time(experiment, method):
+            continue
+        for measure, values in _measured(experiment, members):
+            summary = _summary(experiment, measure, members, list(values.values()))
+            summary = replace(summary, planned=per_cell * cells[data, method, variant])
+            if measure.best_of_grid:
+                best_of_grid[data, method, variant, replace(measure, best_of_grid=False)] = summary
                 continue
-            found.append(figure)
-            contests[_contest(experiment, figure)].append((method, values))
+            found.append(summary)
+            contests[experiment.task.contest(experiment, summary)].append((method, values))
     return [
         replace(
-            _ranked(experiment, figure, contests[_contest(experiment, figure)]),
-            by_labels=best_of_grid.get((figure.data, figure.method, figure.setting, figure.metric)),
+            _ranked(experiment, summary, contests[experiment.task.contest(experiment, summary)]),
+            by_labels=best_of_grid.get((summary.data, summary.method, summary.variant, summary.measure)),
         )
-        for figure in found
+        for summary in found
     ]
 
 
-def _contest(experiment: Experiment, figure: Figure) -> tuple[str, str, str, str]:
-    """What figures have in common that are ranked together."""
-    metric = figure.metric.replace("@all", "@auto")
-    return figure.data, figure.setting, metric, experiment.method_spec(figure.method).among
+def _measured(experiment: Experiment, members: list[Result]) -> Iterator[tuple[Measure, dict[Repeat, float]]]:
+    """The measures that a group of results is about, with their values by repeat."""
+    known = [result for result in members if result.value is not None]
+    if not experiment.shown:
+        yield members[0].measure, {(result.seed, result.fold): result.value for result in known}  # type: ignore[misc]
+        return
+    # The runs of k-means share a fit, and its seconds.
+    once = [result for result in known if experiment.task.runs(experiment) == 1 or result.fold == 0]
+    for metric in experiment.shown:
+        yield Measure(metric), {(result.seed, result.fold): getattr(result, metric.name) for result in once}
 
 
-def _shown(experiment: Experiment, metric: str, members: list[Row]) -> list[tuple[str, dict[tuple[str, str], float]]]:
-    def by_fold(column: str, rows: list[Row]) -> dict[tuple[str, str], float]:
-        return {(row["seed"], row["fold"]): float(row[column]) for row in rows if row["value"]}
+def _summary(experiment: Experiment, measure: Measure, members: list[Result], values: list[float]) -> Summary:
+    first = members[0]
+    low, high = _interval(experiment, measure, values)
 
-    if experiment.shown:
-        # The runs of k-means share a fit, and its seconds.
-        once = [row for row in members if experiment.runs_per_cell == 1 or row["fold"] == "0"]
-        return [(column, by_fold(column, once)) for column in experiment.shown]
-    return [(metric, by_fold("value", members))]
+    def average(name: str) -> float:
+        known = [getattr(result, name) for result in members if getattr(result, name) is not None]
+        return statistics.fmean(known) if known else np.nan
 
-
-def _figure(
-    experiment: Experiment, data: str, method: str, setting: str, metric: str, members: list[Row], values: list[float]
-) -> Figure:
-    mean = statistics.fmean(values) if values else np.nan
-    low, high = _interval(experiment, metric, values)
-
-    def average(column: str) -> float:
-        told = [float(row[column]) for row in members if row[column]]
-        return statistics.fmean(told) if told else np.nan
-
-    name = metric if not setting else f"{metric}, {setting}"
-    paper = experiment.paper.get(method, {}).get(data, {}).get(name)
-    if experiment.quick:
-        paper = None  # a figure of the whole data set says nothing about a small part of it
-    return Figure(
-        data=data,
-        method=method,
-        setting=setting,
-        metric=metric,
-        label=experiment.label(method),
-        mean=mean,
+    reported = experiment.paper.get(first.method, {}).get(first.data, {})
+    place = str(measure) if not first.variant else f"{measure}, {first.variant}"
+    # A value of the whole data set says nothing about a small part of it.
+    paper = None if experiment.quick else reported.get(place)
+    return Summary(
+        data=first.data,
+        method=first.method,
+        variant=first.variant,
+        measure=measure,
+        label=experiment.label(first.method),
+        mean=statistics.fmean(values) if values else np.nan,
         low=low,
         high=high,
         deviation=float(np.std(values)) if values else np.nan,
@@ -153,48 +150,49 @@ def _figure(
         feature_seconds=average("feature_seconds"),
         model_seconds=average("model_seconds"),
         peak_memory_mb=average("peak_memory_mb"),
-        training_rows=max(int(row["training_rows"] or 0) for row in members),
+        training_rows=max(result.training_rows or 0 for result in members),
         nonzeros_per_row=average("nonzeros_per_row"),
-        chosen=tuple(dict.fromkeys(row["chosen"] for row in members if row["chosen"])),
-        notes=tuple(dict.fromkeys(note for row in members for note in _notes(row))),
+        chosen=_different(result.chosen for result in members if result.chosen),
+        notes=tuple(dict.fromkeys(note for result in members for note in _notes(result))),
         paper=paper[0] if paper else None,
-        ours=method.startswith(experiment.subject),
+        ours=first.method.startswith(experiment.subject),
     )
 
 
-def _notes(row: Row) -> list[str]:
+def _different(mappings: Any) -> tuple[Mapping[str, Any], ...]:
+    found: list[Mapping[str, Any]] = []
+    for mapping in mappings:
+        if mapping not in found:
+            found.append(mapping)
+    return tuple(found)
+
+
+def _notes(result: Result) -> list[str]:
     """Notes one by one; the reason why a cell was not run is a sentence of its own."""
-    return [note for note in (row["notes"].split("; ") if row["value"] else [row["notes"]]) if note]
+    return [note for note in (result.notes.split("; ") if result.value is not None else [result.notes]) if note]
 
 
-def _interval(experiment: Experiment, metric: str, values: list[float]) -> tuple[float, float]:
-    """None of fewer than three values, whose spread says next to nothing; scores end at 0 and 1, costs at 0."""
+def _interval(experiment: Experiment, measure: Measure, values: list[float]) -> tuple[float, float]:
+    """None of fewer than three values, whose spread says next to nothing; it ends where the metric does."""
     if len(values) < LEAST_VALUES:
         return np.nan, np.nan
-    _, low, high = mean_interval(values, _overlap(experiment))
-    return max(low, 0.0), high if metric in LOWER_IS_BETTER else min(high, 1.0)
+    test_over_training, _ = experiment.task.shared_rows(experiment)
+    _, low, high = mean_interval(values, test_over_training)
+    return max(low, measure.metric.low), min(high, measure.metric.high)
 
 
-def _overlap(experiment: Experiment) -> float:
-    """Test rows over training rows; runs of k-means and repeated draws on the same rows need no correction."""
-    return 1 / (experiment.folds - 1) if experiment.task == "classification" else 0.0
-
-
-def _ranked(experiment: Experiment, figure: Figure, contest: list[tuple[str, dict[tuple[str, str], float]]]) -> Figure:
+def _ranked(experiment: Experiment, summary: Summary, contest: list[tuple[str, dict[Repeat, float]]]) -> Summary:
     scored = [(method, values) for method, values in contest if values]
-    if not scored or figure.n == 0 or len(scored) == 1 or figure.metric in NEITHER_END_IS_BETTER:
-        return figure
-    sign = -1 if figure.metric in LOWER_IS_BETTER else 1
-    best, best_values = max(scored, key=lambda entry: sign * statistics.fmean(entry[1].values()))
-    if best == figure.method:
-        return replace(figure, best=True)
-    own = next(values for method, values in scored if method == figure.method)
+    metric = summary.measure.metric
+    if not scored or summary.n == 0 or len(scored) == 1 or metric.better is None:
+        return summary
+    best, best_values = max(scored, key=lambda entry: metric.sign * statistics.fmean(entry[1].values()))
+    if best == summary.method:
+        return replace(summary, best=True)
+    own = next(values for method, values in scored if method == summary.method)
     common = sorted(own.keys() & best_values.keys())
     if len(common) < LEAST_VALUES:
-        return figure
-    test = corrected_t_test([best_values[key] - own[key] for key in common], _test_share(experiment))
-    return replace(figure, p_value=float(test.p_value))
-
-
-def _test_share(experiment: Experiment) -> float:
-    return 1 / experiment.folds if experiment.task == "classification" else 0.0
+        return summary
+    _, test_share = experiment.task.shared_rows(experiment)
+    test = corrected_t_test([best_values[key] - own[key] for key in common], test_share)
+    return replace(summary, p_value=float(test.p_value))

@@ -14,6 +14,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.utils import Tags, check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import all_or_nothing, check_choice, check_count, check_non_negative, checked_rows
 from ._corruption import corruption
 
@@ -42,6 +43,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         learning_rate_init: float = 1e-3,
         alpha: float = 1e-4,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_components = n_components
         self.corruption = corruption
@@ -52,6 +54,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.learning_rate_init = learning_rate_init
         self.alpha = alpha
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -76,6 +79,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return given
 
 
+@obeys_n_jobs
 class DenoisingAutoencoder(_Autoencoder):
     """Codes of a hidden layer that was trained to rebuild clean rows from damaged ones.
 
@@ -105,6 +109,8 @@ class DenoisingAutoencoder(_Autoencoder):
         Weight decay: after each step all weights are multiplied by ``exp(-learning_rate_init * alpha)``.
     random_state : int, RandomState instance or None, default=None
         Draws first weights, order of rows and damage.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -246,6 +252,7 @@ class DenoisingAutoencoder(_Autoencoder):
                 raise
 
 
+@obeys_n_jobs
 class StackedDenoisingAutoencoder(_Autoencoder):
     """Codes of codes: denoising autoencoders on top of each other, trained one after the other.
 
@@ -268,6 +275,8 @@ class StackedDenoisingAutoencoder(_Autoencoder):
     learning_rate_init : float, default=1e-3
     alpha : float, default=1e-4
     random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

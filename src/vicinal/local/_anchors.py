@@ -20,7 +20,6 @@ from .._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
-PANEL, PANEL_BYTES = 8192, 64 << 20  # rows that are searched at a time, at most
 
 
 @dataclass(frozen=True)
@@ -147,28 +146,6 @@ def nearest_anchors(
     return as_csr(columns, values, groups.anchor_ptr[-1], kernel_dtype(X.dtype), n_missing), means
 
 
-def nearest_rows(
-    X: Matrix, queries: Matrix, k: int, metric: str, *, n_jobs: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
-    """The k rows of X nearest to each query, ascending, ties to the first, and their distances."""
-    best = np.empty((queries.shape[0], 0), np.int64)
-    distances = np.empty(best.shape, np.promote_types(kernel_dtype(X.dtype), kernel_dtype(queries.dtype)))
-    panel = max(k, min(PANEL, PANEL_BYTES // (8 * X.shape[1])))
-    for start in range(0, X.shape[0], panel):
-        rows = np.arange(start, min(start + panel, X.shape[0]))
-        group, _ = sample_groups(X, [rows], [np.arange(X.shape[1])], metric)
-        columns, values = empty_entries(queries, min(k, len(rows)), len(rows), group.table.dtype)
-        native = group.native(queries, exclude_self=False)
-        _native.nearest(
-            as_native(queries), native, columns, values, n_neighbors=columns.shape[1], n_threads=n_threads(n_jobs)
-        )
-        best = np.hstack([best, columns.astype(np.int64) + start])
-        distances = np.hstack([distances, values])
-        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-        best, distances = (np.take_along_axis(array, order, 1) for array in (best, distances))
-    return best, distances
-
-
 def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None) -> NDArray[np.int32]:
     """Each row's nearest anchor in each group, counted within the group; -1 where it has none."""
     codes = np.empty((X.shape[0], groups.n_groups), np.int32)
@@ -221,11 +198,14 @@ def _divide(sums: list[float], counts: list[int]) -> NDArray[np.float64]:
     return np.asarray(sums) / np.maximum(np.asarray(counts), 1)
 
 
-def placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] | None, float]:
+def placement(
+    table: Matrix, metric: str, *, one_scale: bool = False
+) -> tuple[Matrix, NDArray[np.float64] | None, float]:
     """Where and how precisely the kernel works: the table, a center for its columns, and a power of two to scale by.
 
     A column that lies far from zero is moved near it, by a number whose subtraction is exact (within a factor of two of
-    all its values: Sterbenz' lemma). Numbers whose squares single precision cannot hold make the table double.
+    all its values: Sterbenz' lemma). Numbers whose squares single precision cannot hold make the table double. For
+    cosines the kernel brings every row near 1 by a power of two of its own; `one_scale` is for other uses of the table.
     """
     if sp.issparse(table):
         largest = abs(table).max(axis=0).toarray().ravel()
@@ -243,7 +223,7 @@ def placement(table: Matrix, metric: str) -> tuple[Matrix, NDArray[np.float64] |
         if largest.max() > 2.0**50 or largest.min() < 2.0**-50:
             table = table.astype(np.float64, copy=False)
         if largest.max() > 2.0**400 or largest.max() < 2.0**-400:
-            scale = float(np.exp2(min(-np.frexp(largest.max())[1], 1000))) if metric != "cosine" else 1.0
+            scale = float(np.exp2(min(-np.frexp(largest.max())[1], 1000))) if metric != "cosine" or one_scale else 1.0
     return table, center if center.any() else None, scale
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import (
     Matrix,
     all_or_nothing,
@@ -25,6 +26,7 @@ from .._validation import (
 from ._anchors import METRICS, AnchorGroups, draw_group_sizes, nearest_anchors
 
 
+@obeys_n_jobs
 class LandmarkFeatures(TransformerMixin, BaseEstimator):
     """Draws landmarks for each iteration and turns distances to the nearest of them into features (Eq. 6).
 
@@ -123,7 +125,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"n_nearest={n_nearest} needs more than {n_nearest} rows to draw landmarks from; X has {n_samples}, "
                 f"so n_nearest={n_samples - 1} is used.",
-                stacklevel=4,
+                stacklevel=6,
             )
             n_nearest = n_samples - 1
         sizes = draw_group_sizes(bounds, n_samples, self.n_iterations, rng)

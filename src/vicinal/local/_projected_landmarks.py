@@ -43,8 +43,8 @@ class ProjectedLandmarks(LandmarkFeatures):
         Distance within the subspace.
     random_state : int, RandomState instance or None, default=None
         Draws subspaces and landmarks. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

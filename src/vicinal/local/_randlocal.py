@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import (
     Matrix,
     all_or_nothing,
@@ -35,6 +36,7 @@ from ._anchors import (
 from ._subspaces import correlated_subspaces, image_subspaces, random_subspaces
 
 
+@obeys_n_jobs
 class RandLocal(TransformerMixin, BaseEstimator):
     """Sparse local features from nearest anchors in random subspaces.
 
@@ -74,8 +76,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Height, width and, if there are any, channels (last) of the images in the rows, where ``subspace="image"``.
     random_state : int, RandomState instance or None, default=None
         Draws columns and anchors. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------

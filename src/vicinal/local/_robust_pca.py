@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._calls import obeys_n_jobs
 from .._validation import all_or_nothing, check_count, checked_rows
 from ._robust_basis import QUANTILE, Flags, chi2_quantile, robust_basis, wilson_hilferty_cutoff
 
 
+@obeys_n_jobs
 class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components that outlying rows cannot tilt (ROBPCA), and two distances that show outliers.
 
@@ -38,6 +40,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         and no bound for a share.
     random_state : int, RandomState instance or None, default=None
         Draws the directions and the starts of the minimum covariance determinant.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -104,12 +108,14 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_directions: int = 250,
         max_components: int | None = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_components = n_components
         self.support_fraction = support_fraction
         self.n_directions = n_directions
         self.max_components = max_components
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> RobustPCA:

@@ -11,12 +11,12 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from .. import _native
-from .._calls import as_native, current_callback, kernel_dtype, n_threads
+from .._calls import as_native, current_callback, kernel_dtype, n_threads, one_blas_thread
 from .._validation import Matrix, check_choice, check_count, check_positive, check_share
-from ._anchors import BLOCK, METRICS, as_csr, empty_entries, nearest_rows, placement
+from ..graphs import nearest_rows
+from ._anchors import BLOCK, METRICS, as_csr, empty_entries, placement
 from ._landmarks import LandmarkFeatures
 from ._local_bases import centred, directions, principal_coefficients, products, robust_coefficients
 
@@ -80,8 +80,8 @@ class RULLS(LandmarkFeatures):
         Distance between rows, by which neighbourhoods are found, and within subspaces.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks. The result does not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -186,7 +186,8 @@ class RULLS(LandmarkFeatures):
         samples, drawn = np.unique(np.concatenate(landmarks), return_inverse=True)
         neighbors = self._neighborhoods(X, samples)
         used, places = np.unique(neighbors[neighbors >= 0], return_inverse=True)
-        table, center, scale = placement(X[used].astype(kernel_dtype(X.dtype), copy=False), self.metric)
+        stored = X[used].astype(kernel_dtype(X.dtype), copy=False)
+        table, center, scale = placement(stored, self.metric, one_scale=True)
         place = Place(center, scale)
         neighbors[neighbors >= 0] = places
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(samples))
@@ -217,10 +218,10 @@ class RULLS(LandmarkFeatures):
         if k > X.shape[0]:
             warnings.warn(
                 f"n_neighborhood={k} needs at least as many rows; X has {X.shape[0]}, and all of them are used.",
-                stacklevel=5,
+                stacklevel=7,
             )
             k = X.shape[0]
-        neighbors, distances = nearest_rows(X, X[samples], k, self.metric, n_jobs=self.n_jobs)
+        distances, neighbors = nearest_rows(X[samples], X, n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs)
         if self.radius is not None:
             outside = distances > np.float64(self.radius)
             few = (~outside).sum(1) < min(3, k)
@@ -229,7 +230,7 @@ class RULLS(LandmarkFeatures):
                 warnings.warn(
                     f"radius={self.radius} catches fewer than two other rows around {few.sum()} of {len(few)} "
                     f"landmarks; their {k} nearest rows are used.",
-                    stacklevel=5,
+                    stacklevel=7,
                 )
         equal = np.where(neighbors >= 0, distances, 0).max(1) == 0
         if equal.any():
@@ -241,7 +242,7 @@ class RULLS(LandmarkFeatures):
         fingerprints = np.empty(X.shape[0], np.uint64)
         _native.fingerprints(as_native(X), fingerprints)
         different = np.sort(np.unique(fingerprints, return_index=True)[1])
-        found, _ = nearest_rows(X[different], X[samples], min(k, len(different)), self.metric, n_jobs=self.n_jobs)
+        _, found = nearest_rows(X[samples], X[different], n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs)
         return np.pad(different[found], ((0, 0), (0, k - found.shape[1])), constant_values=-1)
 
     def _smaller_form(
@@ -280,18 +281,17 @@ class RULLS(LandmarkFeatures):
         """What `work` makes of all landmarks, a few at a time, in as many threads as there may be."""
         size = max(1, BATCH_BYTES // (8 * shape[1] * n_columns))
         parts = [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             return joblib.Parallel(n_threads(self.n_jobs), require="sharedmem")(
                 joblib.delayed(work)(part) for part in parts
             )
 
-    def _transform(self, X: Matrix, *, by_directions: bool = False) -> sp.csr_matrix | sp.csr_array:
-        """`by_directions` writes directions out even where products with the rows take fewer operations."""
+    def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         table = self.rows_ if self.directions_ is None else self.directions_
         n_iterations = len(self.landmark_ptr_) - 1
         columns, values = empty_entries(X, n_iterations * self.n_nearest_, self.landmark_ptr_[-1], table.dtype)
         search = self._search
-        if self.directions_ is None and (self.normalize or by_directions):
+        if self.directions_ is None and self.normalize:
             search = self._search_expanded
         if sp.issparse(X) and self.center_ is not None:  # its zeros have to move, too
             for start in range(0, X.shape[0], BLOCK):

@@ -1,8 +1,6 @@
 """A report as one HTML file: plain records in, a page that needs no network out."""
 
-from ._comparison import comparison_page, comparison_verdict
-from ._experiment import data_pictures, experiment_page
-from ._page import (
+from .._page import (
     Cell,
     Column,
     DotRow,
@@ -19,10 +17,9 @@ from ._page import (
     Voronoi,
     VoronoiPanel,
 )
-from ._pictures import feature_image, voronoi_cells
+from .._words import human_seconds
 from ._render import render, write_report
-from ._scales import human_seconds
-from ._verdict import quick_warning, verdict
+from ._score_curve import check_plot_file, write_score_curve
 
 __all__ = [
     "Cell",
@@ -40,15 +37,9 @@ __all__ = [
     "Table",
     "Voronoi",
     "VoronoiPanel",
-    "comparison_page",
-    "comparison_verdict",
-    "data_pictures",
-    "experiment_page",
-    "feature_image",
+    "check_plot_file",
     "human_seconds",
-    "quick_warning",
     "render",
-    "verdict",
-    "voronoi_cells",
     "write_report",
+    "write_score_curve",
 ]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Voronoi as Diagram
 from scipy.spatial import cKDTree
 
-from ._page import Voronoi, VoronoiPanel
+from .._page import Voronoi, VoronoiPanel
 from ._svg import NO_FIGURES, PLAIN, Look, joined, key, key_entry, marker, outline, tag
 
 SIDE = 300.0

@@ -9,9 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .._page import DotRow, Dots, Lines, Point, Scatter, Series
+from .._words import human_seconds, short_number
 from ._labels import Box, place, spread
-from ._page import DotRow, Dots, Lines, Point, Scatter, Series
-from ._scales import Scale, cut, figure, human_seconds, is_figure, scale_of, text_width
+from ._scales import Scale, cut, is_figure, scale_of, text_width
 from ._svg import (
     FONT,
     NO_FIGURES,
@@ -65,7 +66,7 @@ def _apart(ticks: list[tuple[float, str]], scale: Scale) -> bool:
 
 def _x_ticks(scale: Scale, *, seconds: bool = False, values: Iterable[float] = ()) -> list[tuple[float, str]]:
     """The measured values themselves where they are few and far enough apart, round ones otherwise."""
-    own = [(value, figure(value)) for value in sorted(set(values))]
+    own = [(value, short_number(value)) for value in sorted(set(values))]
     if 1 <= len(own) <= 9 and _apart(own, scale):
         return own
     for most in range(max(6, int((scale.end - scale.start) / 110)), 1, -1):
@@ -134,8 +135,8 @@ def _scatter(
             parts.append(line(f"whisker k{look.colour}", across, y(p.low), across, y(p.high)))
         parts.append(_leader(across, down, box))
         target = tag("circle", _class="target", cx=across, cy=down, r=14)
-        x_words = human_seconds(p.x) if block.x_seconds else figure(p.x)
-        words = f"{p.label}: {block.y_label} {figure(p.y)}{interval(p.low, p.high)}, {block.x_label} {x_words}"
+        x_words = human_seconds(p.x) if block.x_seconds else short_number(p.x)
+        words = f"{p.label}: {block.y_label} {short_number(p.y)}{interval(p.low, p.high)}, {block.x_label} {x_words}"
         labels.append(spot(words, (target, marker(look, across, down, 6.5 if p.highlight else 5))))
         kind = "name strong" if p.highlight else "name"
         at_left = box.right < across  # a name that is narrower than it was taken for stays beside its point
@@ -277,8 +278,8 @@ def _curve(block: Lines, series: Any, rows: Sequence[int], look: Look, x: Scale,
     for i in rows:
         limits = interval(series.low[i], series.high[i]) if i in band else ""
         name = f"{series.label}, {series.names[i]}" if series.names and series.names[i] else series.label
-        x_words = human_seconds(series.x[i]) if block.x_seconds else figure(series.x[i])
-        words = f"{name}: {block.y_label} {figure(series.y[i])}{limits}, {block.x_label} {x_words}"
+        x_words = human_seconds(series.x[i]) if block.x_seconds else short_number(series.x[i])
+        words = f"{name}: {block.y_label} {short_number(series.y[i])}{limits}, {block.x_label} {x_words}"
         across, down = x(series.x[i]), y(series.y[i])
         target = tag("circle", _class="target", cx=across, cy=down, r=12)
         parts.append(spot(words, (target, marker(look, across, down, 5 if series.highlight else 4.2))))
@@ -339,7 +340,7 @@ def _dots(block: Dots, rows: Sequence[DotRow], narrow: bool) -> Markup:
     x = scale_of(values, left, right, pad=0.05)
     bottom = 16 + step * len(rows)
     ticks = _x_ticks(x)
-    measured = [figure(row.value) if is_figure(row.value) else "" for row in rows]
+    measured = [short_number(row.value) if is_figure(row.value) else "" for row in rows]
     digits = max(len(words.partition(".")[2]) for words in measured)
     parts = [line("grid", x(value), 10, x(value), bottom) for value, _ in ticks]
     parts += [line("axis", left, bottom, right, bottom)]
@@ -363,7 +364,7 @@ def _dots(block: Dots, rows: Sequence[DotRow], narrow: bool) -> Markup:
             even = f"{row.value:.{digits}f}" if abs(row.value) < 1000 else words
             parts.append(text(even, width, y + 4.5, f"name digits{strong}", "end"))
         if is_figure(row.paper):
-            told += f"; the paper: {figure(row.paper)}"
+            told += f"; the paper: {short_number(row.paper)}"
             content.append(marker(PAPER, x(row.paper), y, 5.5, "open"))
         parts.append(spot(told, content))
     return drawing(f"{block.title}: {block.x_label}", width, bottom + 50, parts)

@@ -14,10 +14,10 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from .._page import Cell, Dots, FeatureImage, Lines, Page, Scatter, Table, Voronoi
 from .._writing import replacing
 from ._cells import voronoi
 from ._charts import dots, lines, scatter
-from ._page import Cell, Dots, FeatureImage, Lines, Page, Scatter, Table, Voronoi
 from ._png import data_uri
 from ._scales import Scale, is_figure, scale_of
 from ._svg import interval_bar

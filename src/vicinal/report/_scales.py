@@ -1,4 +1,4 @@
-"""Axes: where a value lies, which ticks to show, and how to write a figure down."""
+"""Axes: where a value lies, which ticks to show, and whether a value can be drawn."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
+
+from .._words import human_seconds, short_number
 
 SECONDS = (
     *(base * 10.0**power for power in range(-6, 1) for base in (1, 2, 5)),
@@ -19,51 +21,6 @@ ROUND_SECONDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 600.0, 3600
 def is_figure(value: Any, *, log: bool = False) -> TypeGuard[float]:
     """Whether a value can be drawn: neither missing nor beyond all measure, and positive on a log axis."""
     return value is not None and abs(value) < 1e100 and (not log or value > 1e-100)
-
-
-def figure(value: float) -> str:
-    """A value with about four digits that matter.
-
-    >>> figure(0.98765), figure(1234567), figure(20000.0), figure(12.5), figure(0.0)
-    ('0.9877', '1.23M', '20,000', '12.5', '0')
-    """
-    size = abs(value)
-    if size >= 1e15:
-        return f"{value:.3g}"
-    for bound, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if size >= bound:
-            return f"{value / bound:.3g}{unit}"
-    if size >= 1000:
-        return f"{value:,.0f}"
-    if size and size < 1e-4:
-        return f"{value:.2g}"
-    return f"{value:.4f}".rstrip("0").rstrip(".") if size < 1 else f"{value:.4g}"
-
-
-def human_seconds(value: float) -> str:
-    """Seconds as people say them.
-
-    >>> from vicinal.report import human_seconds
-    >>> human_seconds(0.0123), human_seconds(7.25), human_seconds(75), human_seconds(9000), human_seconds(200_000)
-    ('12.3 ms', '7.25 s', '1 min 15 s', '2 h 30 min', '2 d 8 h')
-    """
-    if not math.isfinite(value):
-        return "\N{EN DASH}"
-    if value <= 0:
-        return f"-{human_seconds(-value)}" if value else "0 s"
-    for bound, size, unit in ((1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (60.0, 1.0, "s")):
-        if float(f"{value:.3g}") < bound:
-            return f"{value / size:.3g} {unit}"
-    if round(value) < 3600:
-        return _in_two_units(round(value), 60, "min", "s")
-    if round(value / 60) < 1440:
-        return _in_two_units(round(value / 60), 60, "h", "min")
-    return _in_two_units(round(value / 3600), 24, "d", "h")
-
-
-def _in_two_units(parts: int, size: int, unit: str, part_unit: str) -> str:
-    wholes, rest = divmod(parts, size)
-    return f"{wholes:,} {unit} {rest} {part_unit}" if rest else f"{wholes:,} {unit}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +50,7 @@ class Scale:
             digits = max(0, -math.floor(math.log10(step) + 1e-9))
             if not seconds and (step < 1 and digits <= 8):
                 return [(value, f"{value + 0.0:.{digits}f}") for value in values]
-        return [(value, human_seconds(value) if seconds else figure(value)) for value in values]
+        return [(value, human_seconds(value) if seconds else short_number(value)) for value in values]
 
     def _log_ticks(self, most: int, seconds: bool) -> list[float]:
         choices: Iterable[Sequence[float]]

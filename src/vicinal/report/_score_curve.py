@@ -10,9 +10,11 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from .._score_cuts import cuts, is_early, score_range
+from .._words import short_number
 from .._writing import replacing
 from ._charts import TOP, WIDE, Y_TICKS, grid
-from ._scales import Scale, cut, figure, scale_of, text_width
+from ._scales import Scale, cut, scale_of, text_width
 from ._svg import FONT, joined, line, spot, tag, text
 
 HEIGHT, HEAD, AIR = 440.0, 44.0, 24.0  # of the plot with its axes, of the lines above it, and on all sides
@@ -120,7 +122,7 @@ def score_curve(
     dots = [(x(rank), y(scores[rank - 1])) for rank in ranks]
     n_dots = int(np.searchsorted(ranks, n_kept, side="right"))
 
-    ticks = [(rank, figure(rank)) for rank, _ in x.ticks(8) if rank == round(rank) <= len(scores)]
+    ticks = [(rank, short_number(rank)) for rank, _ in x.ticks(8) if rank == round(rank) <= len(scores)]
     parts = [grid(x, y, f"rank{', log scale' * log}", "score", ticks)]
     if n_kept:
         parts.append(tag("path", _class="band", d=f"{_course(dots[:n_dots])}V{bottom}H{dots[0][0]:.1f}z"))
@@ -169,7 +171,7 @@ def _spots(
     parts, last = [], -np.inf
     for rank, (across, down) in zip(ranks, dots, strict=False):
         if across - last >= SPOT_SIZE:
-            words = f"{rank:,}. {names[rank - 1]}: {figure(scores[rank - 1])}"
+            words = f"{rank:,}. {names[rank - 1]}: {short_number(scores[rank - 1])}"
             parts.append(spot(words, (tag("circle", _class="target", cx=across, cy=down, r=SPOT_SIZE),)))
             last = across
     return parts
@@ -177,21 +179,3 @@ def _spots(
 
 def _course(dots: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in dots) if dots else ""
-
-
-def cuts(n_kept: int, n_auto: int | None) -> list[tuple[int, str]]:
-    """Where the curve is cut, and the method's own cut where that is another one; in words."""
-    if n_auto is None or n_auto == n_kept:
-        return [(n_kept, f"{n_kept:,} kept{', the automatic cut' * (n_auto is not None)}")]
-    return [(n_kept, f"{n_kept:,} kept"), (n_auto, f"{n_auto:,}: the automatic cut")]
-
-
-def score_range(scores: NDArray[np.float64]) -> tuple[float, float]:
-    """What the axis of the scores spans: zero belongs to it where the scores come near."""
-    low, high = float(scores[-1]), float(scores[0])
-    return 0.0 if 0 <= low < high / 2 else low, high
-
-
-def is_early(n_columns: int, n_kept: int, n_auto: int | None) -> bool:
-    """Whether a cut would be squeezed into the first tenth of a curve."""
-    return min(number for number, _ in cuts(n_kept, n_auto)) * 10 < n_columns

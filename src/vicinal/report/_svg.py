@@ -9,7 +9,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ._scales import Scale, figure, is_figure
+from .._words import short_number
+from ._scales import Scale, is_figure
 
 FONT = 13.0
 NO_FIGURES = Markup('<p class="nothing">There are no figures to draw.</p>')
@@ -120,7 +121,7 @@ def not_drawn(labels: Sequence[str]) -> Markup:
     return tag("p", f"Without a figure, and so not drawn: {names}.", _class="aside") if labels else Markup("")
 
 
-def interval(low: float | None, high: float | None, write: Callable[[float], str] = figure) -> str:
+def interval(low: float | None, high: float | None, write: Callable[[float], str] = short_number) -> str:
     return f" ({write(low)} to {write(high)})" if is_figure(low) and is_figure(high) else ""
 
 

@@ -1,8 +1,10 @@
 """Which columns are worth keeping, when there are no labels."""
 
+from ._base import FeatureSelector
 from ._laplacian_score import LaplacianScore
 from ._mcfs import MCFS
 from ._ndfs import NDFS
+from ._registry import SELECTORS, SelectorEntry
 from ._rsfs import RSFS
 from ._rufs import RUFS
 from ._snfs import SNFS
@@ -10,4 +12,17 @@ from ._spec import SPEC
 from ._udfs import UDFS
 from ._variance import MaximumVariance
 
-__all__ = ["MCFS", "NDFS", "RSFS", "RUFS", "SNFS", "SPEC", "UDFS", "LaplacianScore", "MaximumVariance"]
+__all__ = [
+    "MCFS",
+    "NDFS",
+    "RSFS",
+    "RUFS",
+    "SELECTORS",
+    "SNFS",
+    "SPEC",
+    "UDFS",
+    "FeatureSelector",
+    "LaplacianScore",
+    "MaximumVariance",
+    "SelectorEntry",
+]

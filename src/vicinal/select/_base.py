@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +16,20 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Matrix, all_or_nothing, check_selected_count, checked_rows, refuse_other_than_numbers
+from .._calls import limited_threads
+from .._messages import warn_not_converged
+from .._optim import Solved
+from .._validation import (
+    Matrix,
+    all_or_nothing,
+    check_adjacency,
+    check_selected_count,
+    checked_rows,
+    refuse_other_than_numbers,
+)
+
+# What a method may look at besides X: how each is checked against the number of rows, and what `_rank` gets of it.
+INPUTS: dict[str, Callable[[Any, int], Any]] = {"adjacency": check_adjacency}
 
 
 @dataclass
@@ -32,27 +46,51 @@ class Ranked:
     n_iter : int
     n_auto : int or None
         How many columns the method's own rule keeps; None for methods without a rule.
+    n_most : int or None
+        `fit` keeps no more columns than these, whatever is asked for; None for no limit.
+    converged : bool
+        Where False, `fit` warns, with the next three.
+    steps : str
+        What iterations are called.
+    detail : str
+        What is known about the solution.
+    cure : str
+        What to do.
     """
 
     scores: NDArray[np.float64]
     objective: list[float] | None = None
     n_iter: int = 1
     n_auto: int | None = None
+    n_most: int | None = None
+    converged: bool = True
+    steps: str = "iterations"
+    detail: str = ""
+    cure: str = "raise max_iter or tol"
+
+    @classmethod
+    def by(cls, found: Solved, scores: NDArray[np.float64], **more: Any) -> Self:
+        """Scores that a solver's answer gave; `more` are further attributes."""
+        return cls(scores, found.objective, found.n_iter, converged=found.converged, **more)
 
 
 class FeatureSelector(SelectorMixin, BaseEstimator):
     """Base of the selectors: they rank all columns, and any number of them can be kept.
 
-    A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`.
+    A method has `n_features_to_select` among its parameters and implements `_rank`, which returns a `Ranked`. One that
+    looks at more than X has a `fit` that names what it takes, like that of `NetworkSelector`: what is known by name in
+    `INPUTS` has then been checked when `_rank` gets it.
     """
 
     n_features_to_select: int | float | str
 
     @abstractmethod
-    def _rank(self, X: Matrix) -> Ranked:
-        """Scores of the columns of X, a float array or CSR matrix that has been checked; may set attributes."""
+    def _rank(self, X: Matrix, *args: Any, **inputs: Any) -> Ranked:
+        """Scores of the columns of X, a float array or CSR matrix that has been checked; may set attributes.
 
-    @all_or_nothing
+        Methods without further inputs have X alone, others each of theirs as an argument, None where it is not given.
+        """
+
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Ranks the columns of X.
 
@@ -66,17 +104,26 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit(X)
+
+    @all_or_nothing
+    def _fit(self, X: ArrayLike, **inputs: Any) -> Self:
         rows: Matrix = checked_rows(self, X, ensure_min_samples=2, ensure_min_features=1)
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
+        for name, given in inputs.items():
+            inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:
-            ranked = self._rank(rows)
+            with limited_threads(getattr(self, "n_jobs", None)):
+                ranked = self._rank(rows, **inputs)
         except np.linalg.LinAlgError as error:
             raise ValueError(self._unreadable(rows)) from error
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
         if not np.isfinite(self.scores_).all():
             raise ValueError(self._unreadable(rows))
+        if not ranked.converged:
+            warn_not_converged(self, ranked.n_iter, steps=ranked.steps, detail=ranked.detail, cure=ranked.cure)
         self.ranking_ = np.empty(len(self.scores_), dtype=np.intp)
         self.ranking_[np.argsort(-self.scores_, kind="stable")] = np.arange(1, len(self.scores_) + 1)
         self.n_iter_ = ranked.n_iter
@@ -84,7 +131,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             assert ranked.n_auto is not None
             self.n_auto_ = ranked.n_auto
         self._history = None if ranked.objective is None else np.asarray(ranked.objective, dtype=np.float64)
-        self._cut()
+        self._cut(ranked.n_most)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -131,9 +178,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
     # Whether the method knows how many features to keep: n_features_to_select="auto".
     _has_rule = False
 
-    def _cut(self) -> None:
+    def _cut(self, most: int | None = None) -> None:
         wanted = check_selected_count(self.n_features_to_select, len(self.scores_), has_rule=self._has_rule)
-        self.support_ = self.ranking_ <= (self.n_auto_ if wanted is None else wanted)
+        n_kept = self.n_auto_ if wanted is None else wanted
+        self.support_ = self.ranking_ <= (n_kept if most is None else min(n_kept, most))
         self.objective_ = self.scores_[self.support_].sum(keepdims=True) if self._history is None else self._history
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -144,3 +192,26 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class NetworkSelector(FeatureSelector):
+    """Base of the selectors that look at a network between the rows: they implement ``_rank(X, adjacency)``."""
+
+    def fit(self, X: ArrayLike, y: Any = None, *, adjacency: Any = None) -> Self:
+        """Ranks the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Labels are never read.
+        adjacency : array-like, sparse matrix or network of shape (n_samples, n_samples)
+            The weight of the edge from each row of X to each other one, 0 where there is none. A network is any object
+            with `shape`, `tocsr()` and a `[rows]` that gives the network between these rows: it can be sliced by
+            cross-validation, which a matrix cannot.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, adjacency=adjacency)

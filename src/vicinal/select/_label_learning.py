@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
-from .._optim._box import minimize_in_box
+from .._calls import one_blas_thread
+from .._messages import warn
+from .._optim import Solved, descend, minimize_in_box, row_lengths
 from .._validation import Matrix, check_count, check_non_negative
 from ._base import FeatureSelector, Ranked
 from ._columns import as_doubles, check_cluster_count, varying
@@ -67,40 +67,25 @@ def smooth_lengths(squared: Array, smoothing: float) -> Array:
     return np.sqrt(np.maximum(squared, 0.0) + smoothing**2)
 
 
-@dataclass
-class Learned:
-    """What `learn` returns: labels, coefficients, the objective after each round, and whether it settled."""
-
-    labels: Array
-    coefficients: Array
-    history: list[float]
-    converged: bool
-
-
 def learn(
     objective: LabelObjective, F: Array, W: Array, kept: NDArray[np.bool_], *, max_iter: int, tol: float
-) -> Learned:
-    """Goes downhill in rounds until one gains less than `tol` of the objective, which never rises.
+) -> Solved[tuple[Array, Array]]:
+    """F and W, downhill in rounds until one gains less than `tol` of the objective, which never rises.
 
     A round takes some steps of L-BFGS, with variables scaled by the curvature at its beginning: coefficients of columns
     that are on their way out get ever smaller steps. That is what reweighting does, without a matrix of rows or of
     columns to factorise. Coefficients of columns that are not `kept` stay 0.
     """
     lower = np.repeat([0.0, -np.inf], [F.size, W.size])
-    value = objective(F, W)[0]
-    history: list[float] = []
-    for _ in range(max_iter):
-        objective.update(F)
-        scaled = _Scaled(objective, F, W, kept)
-        found = minimize_in_box(scaled, scaled.variables(F, W), lower, np.inf, tol=0, max_iter=_STEPS, memory=_MEMORY)
-        fall = value - found.objective[-1]
-        if fall > 0:  # else it is rounding
-            F, W = scaled.parts(found.x)
-            value = found.objective[-1]
-        history.append(value)
-        if fall <= tol * abs(value):
-            return Learned(F, W, history, True)
-    return Learned(F, W, history, False)
+
+    def one_round(state: tuple[Array, Array]) -> tuple[Array, Array]:
+        objective.update(state[0])
+        scaled = _Scaled(objective, *state, kept)
+        start = scaled.variables(*state)
+        found = minimize_in_box(scaled, start, lower, np.inf, tol=0, max_iter=_STEPS, memory=_MEMORY)
+        return scaled.parts(found.solution)
+
+    return descend(one_round, lambda state: objective(*state)[0], (F, W), max_iter=max_iter, tol=tol)
 
 
 class _Scaled:
@@ -154,7 +139,7 @@ class LabelLearner(FeatureSelector):
 
     n_clusters: int
     n_neighbors: int
-    beta: float
+    sparsity: float
     max_iter: int
     tol: float
     random_state: Any
@@ -175,24 +160,14 @@ class LabelLearner(FeatureSelector):
         X = as_doubles(X)
         kept = varying(X)
         F = start_labels(X, n_clusters, self.random_state)
-        # Products of thin matrices gain nothing by threads, and where processors are busy wait for them at length.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             objective = self._objective(X, F, **weights)
             learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
-        self.coef_ = objective.label_size * learned.coefficients
-        self.pseudo_labels_ = objective.label_size * learned.labels
-        lengths = np.linalg.norm(self.coef_, axis=1)
-        if not learned.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in {max_iter} rounds; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self.pseudo_labels_, self.coef_ = (objective.label_size * part for part in learned.solution)
+        lengths = row_lengths(self.coef_)
         if kept.any() and lengths.max() <= _COUNTS * objective.label_size * objective.coefficient_smoothing:
-            warnings.warn(
-                f"With beta={self.beta} no column keeps a coefficient; columns are ranked by how near they come to "
-                "one: lower beta.",
-                UserWarning,
-                stacklevel=4,
+            warn(
+                f"With sparsity={self.sparsity} no column keeps a coefficient; columns are ranked by how near they "
+                "come to one: lower sparsity."
             )
-        return Ranked(lengths, learned.history, len(learned.history))
+        return Ranked.by(learned, lengths, steps="rounds")

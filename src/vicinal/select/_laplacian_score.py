@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._validation import Matrix
 from ..graphs import neighbor_graph
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, columns_with_squares, varying, with_squares
 
 _BLOCK = 2**23  # differences held at a time
 
@@ -29,6 +29,8 @@ class LaplacianScore(FeatureSelector):
     weights : {"heat", "binary", "cosine"}, default="heat"
         What an edge of length d weighs: ``exp(-d^2 / t)`` with the mean of all edges' ``d^2`` as t; 1; or the cosine of
         both rows, at least 0.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -61,14 +63,23 @@ class LaplacianScore(FeatureSelector):
     array(['x1', 'x2'], dtype=object)
     """
 
-    def __init__(self, n_features_to_select: int | float | str = 0.5, *, n_neighbors: int = 5, weights: str = "heat"):
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.5,
+        *,
+        n_neighbors: int = 5,
+        weights: str = "heat",
+        n_jobs: int | None = None,
+    ):
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         X = as_doubles(X)
-        W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
+        W = neighbor_graph(with_squares(X)[0], self.n_neighbors, weights=self.weights)
+        X, _ = columns_with_squares(X)
         spread = degree_spread(X, W)
         varies = spread > 0
         scores = np.full(X.shape[1], -2.0)

@@ -57,7 +57,7 @@ def local_learning_weights(X: Matrix, n_neighbors: int = 5, *, ridge: float = 1.
     mean squared length: `ridge` has no unit, and for rows of unit length it is the paper's lambda. Where all nearest
     rows are zero nothing is predicted but 0.
     """
-    neighbors, _ = nearest_rows(X, n_neighbors)
+    _, neighbors = nearest_rows(X, n_neighbors=n_neighbors)
     n, k = neighbors.shape
     weights = np.empty((n, k))
     for block in _blocks(n, (k + 1) ** 2 * _values_per_row(X)):
@@ -78,14 +78,14 @@ def kernel_regression_weights(X: Matrix, n_neighbors: int = 5) -> sp.csr_array:
     Huber's loss takes the place of its squared loss: a neighbour that strays from the others counts less than its
     nearness to row i says. The middle is found by reweighting, from distances between neighbours only.
     """
-    neighbors, squared = nearest_rows(X, n_neighbors)
+    distances, neighbors = nearest_rows(X, n_neighbors=n_neighbors)
     n, k = neighbors.shape
     weights = np.empty((n, k))
     for block in _blocks(n, k**2 * _values_per_row(X)):
         products = _products_within(X, neighbors[block])
         lengths = np.diagonal(products, axis1=1, axis2=2)
         between = np.maximum(lengths[:, :, None] + lengths[:, None, :] - 2 * products, 0.0)
-        weights[block] = robust_weights(between, gaussian_kernel(squared[block]))
+        weights[block] = robust_weights(between, gaussian_kernel(np.square(distances[block])))
     return _sparse_rows(neighbors, weights)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._optim._lars import as_columns, least_angle_lasso
+from .._optim import Solved, as_columns, least_angle_lasso
 from .._validation import Matrix, check_count
 from ..graphs import neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, varying, with_squares
 
 
 class MCFS(FeatureSelector):
@@ -35,6 +35,8 @@ class MCFS(FeatureSelector):
         How many columns take part in each regression, at most; what exceeds the columns, or the rows less one, is cut.
         None for half the columns and no more than 50: with many more, regressions fit single rows, whose rare columns
         then have the largest coefficients.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -85,12 +87,14 @@ class MCFS(FeatureSelector):
         n_neighbors: int = 5,
         weights: str = "heat",
         n_nonzero: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.n_nonzero = n_nonzero
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_count("n_clusters", self.n_clusters)
@@ -99,20 +103,21 @@ class MCFS(FeatureSelector):
             raise ValueError(f"n_clusters={n_clusters}, but X has {n} samples; ask for fewer clusters than samples.")
         half = min(50, (n_features + 1) // 2)
         most = min(half if self.n_nonzero is None else check_count("n_nonzero", self.n_nonzero), n - 1, n_features)
-        X = as_doubles(X)
+        X, unit = with_squares(as_doubles(X))
         W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
         _, self.pseudo_labels_ = smooth_eigenvectors(W, n_clusters)
         targets = self.pseudo_labels_ - self.pseudo_labels_.mean(axis=0)
         columns = as_columns(X)
         candidates = varying(X)
-        self.coef_ = np.zeros((n_features, n_clusters))
-        nearness = np.zeros(n_features)
-        n_iter = 0
-        for k in range(n_clusters):
-            self.coef_[:, k], near, n_steps = least_angle_lasso(columns, targets[:, k], candidates, most)
-            nearness = np.maximum(nearness, near)
-            n_iter = max(n_iter, n_steps)
-        residuals = targets - columns.fitted(self.coef_)
+        paths = [least_angle_lasso(columns, targets[:, k], candidates, most) for k in range(n_clusters)]
+        self.coef_ = np.column_stack([path.solution for path in paths]) / unit
+        nearness = np.max([path.nearness for path in paths], axis=0)
         largest = np.abs(self.coef_).max(axis=1)
         scores = np.where(largest > 0, largest, nearness - 1)
-        return Ranked(scores, [0.5 * np.sum(residuals**2)], n_iter)
+        together = Solved(
+            self.coef_,
+            [sum(path.objective[-1] for path in paths)],
+            max(path.n_iter for path in paths),
+            all(path.converged for path in paths),
+        )
+        return Ranked.by(together, scores, cure="remove columns that are nearly sums of others, or lower n_nonzero")

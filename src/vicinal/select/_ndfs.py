@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from .._optim._nonnegative import multiplicative_step, orthogonal_parts
-from .._optim._row_sparse import Form, RowWeightedRidge
+from .._calls import n_threads, one_blas_thread
+from .._messages import warn
+from .._optim import (
+    Form,
+    RowWeightedRidge,
+    Solved,
+    descend_by_reweighting,
+    multiplicative_step,
+    orthogonal_parts,
+    row_lengths,
+)
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
 from ._columns import as_doubles, check_cluster_count, varying
+
+Array = NDArray[np.float64]
 
 _LABEL_STEPS = 30  # of the pseudo labels, for each reweighting
 
@@ -41,10 +48,10 @@ class NDFS(FeatureSelector):
         The number of pseudo classes, the columns of F.
     n_neighbors : int, default=5
         How many of its nearest rows each row is joined to; what exceeds the other rows is cut.
-    alpha : float, default=1.0
-        How much the labels listen to the columns rather than to the graph.
-    beta : float, default=1.0
-        How much it costs to use many columns.
+    regression_weight : float, default=1.0
+        How much the labels listen to the columns rather than to the graph; alpha above and in the paper.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; beta above and in the paper.
     orthogonality : float, default=100.0
         What ``||F' F - I||^2 / 2`` costs; the constraint is kept to about ``(2 + alpha) / orthogonality``. It has to be
         well above ``2 + alpha``, or labels shrink to 0. With very large ones (1e8 is often seen) the labels cannot
@@ -55,6 +62,8 @@ class NDFS(FeatureSelector):
         Ends when the objective falls by less than this share of it.
     random_state : int, RandomState instance or None, default=None
         Starts the k-means that finds the first labels.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -104,28 +113,30 @@ class NDFS(FeatureSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
+        regression_weight: float = 1.0,
+        sparsity: float = 1.0,
         orthogonality: float = 100.0,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.beta = beta
+        self.regression_weight = regression_weight
+        self.sparsity = sparsity
         self.orthogonality = orthogonality
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
         check_count("n_neighbors", self.n_neighbors)
-        alpha = check_positive("alpha", self.alpha)
-        beta = check_positive("beta", self.beta)
+        alpha = check_positive("regression_weight", self.regression_weight)
+        beta = check_positive("sparsity", self.sparsity)
         orthogonality = check_positive("orthogonality", self.orthogonality)
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
@@ -134,29 +145,20 @@ class NDFS(FeatureSelector):
         kept = np.flatnonzero(varying(X))
         problem = _Problem(X[:, kept], laplacian(graph, normalized=True), alpha, beta, orthogonality)
         F = spectral_indicators(graph, n_clusters, self.random_state)
-        F, W, objective, converged = problem.minimise(F, self.max_iter, self.tol)
-        if not converged:
-            warnings.warn(
-                f"NDFS did not converge in {self.max_iter} reweightings; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        found = problem.minimise(F, self.max_iter, self.tol)
+        F, W = found.solution
         if len(kept) and not problem.keeps_some(F):
-            warnings.warn(
-                f"beta={self.beta} keeps no column: with these labels the best coefficients are all 0, and the ranking "
-                "tells which columns come nearest to being used; lower beta, or scale X up.",
-                UserWarning,
-                stacklevel=4,
+            warn(
+                f"sparsity={self.sparsity} keeps no column: with these labels the best coefficients are all 0, and the "
+                "ranking tells which columns come nearest to being used; lower sparsity, or scale X up."
             )
         self.coef_ = np.zeros((X.shape[1], n_clusters))
         self.coef_[kept] = W
         self.pseudo_labels_ = F
-        return Ranked(np.linalg.norm(self.coef_, axis=1), objective, len(objective))
+        return Ranked.by(found, row_lengths(self.coef_), steps="reweightings")
 
 
-def spectral_indicators(
-    graph: sp.csr_array, n_clusters: int, random_state: int | RandomState | None
-) -> NDArray[np.float64]:
+def spectral_indicators(graph: sp.csr_array, n_clusters: int, random_state: int | RandomState | None) -> Array:
     """A first F from spectral clusters: positive everywhere, so that multiplicative steps can change all of it."""
     n = graph.shape[0]
     _, embedding = smooth_eigenvectors(graph, min(max(n_clusters - 1, 1), n - 1))
@@ -175,46 +177,45 @@ class _Problem:
         self.X, self.L, self.form = X, L, form
         self.alpha, self.beta, self.orthogonality = alpha, beta, orthogonality
 
-    def minimise(
-        self, F: NDArray[np.float64], max_iter: int, tol: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[float], bool]:
-        """F, W, the objective after each reweighting, and whether that has settled."""
-        lengths = np.full(self.X.shape[1], 0.5)
-        W = np.zeros((self.X.shape[1], F.shape[1]))
-        objective: list[float] = []
-        for _ in range(max_iter):
-            ridge = RowWeightedRidge(self.X, 2 * lengths, self.beta, form=self.form)
-            with threadpool_limits(1, user_api="blas"):  # solves with few columns: threads would wait for memory
-                labels = self._lower_labels(F, ridge)
-            coefficients = ridge.coefficients(labels)
-            reached = self.value(labels, coefficients, ridge.residual(labels))
-            fall = objective[-1] - reached if objective else np.inf
-            if fall >= 0:  # else it is rounding
-                F, W = labels, coefficients
-                objective.append(reached)
-            if fall <= tol * reached:
-                return F, W, objective, True
-            lengths = np.linalg.norm(W, axis=1)
-        return F, W, objective, False
+    def minimise(self, F: Array, max_iter: int, tol: float) -> Solved[tuple[Array, Array]]:
+        """F and W."""
 
-    def value(self, F: NDArray[np.float64], W: NDArray[np.float64], residual: NDArray[np.float64]) -> float:
-        """The objective; residual is F - X W."""
-        regression = np.vdot(residual, residual) + self.beta * np.linalg.norm(W, axis=1).sum()
+        def step(state: tuple[Array, Array], spread: Array) -> tuple[Array, Array]:
+            ridge = RowWeightedRidge(self.X, spread, self.beta, form=self.form, n_threads=n_threads(None))
+            with one_blas_thread():  # solves with few columns
+                labels = self._lower_labels(state[0], ridge)
+            return labels, ridge.coefficients(labels)
+
+        n_columns = self.X.shape[1]
+        start = F, np.zeros((n_columns, F.shape[1]))
+        return descend_by_reweighting(
+            step,
+            lambda state: self.value(*state),
+            start,
+            np.ones(n_columns),
+            coefficients=lambda state: state[1],
+            max_iter=max_iter,
+            tol=tol,
+        )
+
+    def value(self, F: Array, W: Array) -> float:
+        residual = F - self.X @ W
+        regression = np.vdot(residual, residual) + self.beta * row_lengths(W).sum()
         return float(np.vdot(F, self.L @ F) + self.alpha * regression + self._constraint(F))
 
-    def keeps_some(self, F: NDArray[np.float64]) -> bool:
+    def keeps_some(self, F: Array) -> bool:
         """Whether W = 0 is not the best for F: some column's gradient there exceeds the slope of its length."""
-        return bool((2 * np.linalg.norm(self.X.T @ F, axis=1) > self.beta).any())
+        return bool((2 * row_lengths(self.X.T @ F) > self.beta).any())
 
-    def _constraint(self, F: NDArray[np.float64]) -> float:
+    def _constraint(self, F: Array) -> float:
         away = F.T @ F - np.eye(F.shape[1])
         return float(self.orthogonality / 2 * np.vdot(away, away))
 
-    def _lower_labels(self, F: NDArray[np.float64], ridge: RowWeightedRidge) -> NDArray[np.float64]:
+    def _lower_labels(self, F: Array, ridge: RowWeightedRidge) -> Array:
         """Goes down on Tr(F' P F) and the constraint's cost: W is always the one that is best for F."""
         product = np.empty_like(F)
 
-        def value(candidate: NDArray[np.float64]) -> float:
+        def value(candidate: Array) -> float:
             np.add(self.L @ candidate, self.alpha * ridge.residual(candidate), out=product)
             return float(np.vdot(candidate, product) + self._constraint(candidate))
 

@@ -34,13 +34,13 @@ class RSFS(LabelLearner):
         The number of pseudo classes, the columns of F.
     n_neighbors : int, default=5
         How many nearest rows predict a row's labels; what exceeds the other rows is cut.
-    alpha : float, default=1.0
-        How much the labels listen to the columns rather than to their neighbours.
-    beta : float, default=1.0
-        How much it costs to use many columns.
-    gamma : float, default=1.0
-        What an outlying label costs: residuals above gamma / 2 times the size of a label count by their size and not by
-        their square. Large values give least squares.
+    regression_weight : float, default=1.0
+        How much the labels listen to the columns rather than to their neighbours; alpha above and in the paper.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; beta above and in the paper.
+    outlier_cost : float, default=1.0
+        What an outlying label costs, gamma above and in the paper: residuals above half of it, times the size of a
+        label, count by their size and not by their square. Large values give least squares.
     orthogonality : float, default=100.0
         What ``||F' F - I||^2 / 2`` costs; by default the constraint is kept to less than 1e-2. The larger, the longer
         labels take to leave the clusters that they start from.
@@ -50,6 +50,8 @@ class RSFS(LabelLearner):
         Ends when the objective falls by less than this share of it in a round.
     random_state : int, RandomState instance or None, default=None
         Starts the k-means that finds the first labels.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -72,8 +74,8 @@ class RSFS(LabelLearner):
 
     Notes
     -----
-    The paper has no s. Without it `beta` and `gamma` mean something else for every number of rows: on a thousand rows
-    of text beta = 1 leaves hardly a column, and with gamma = 1 no label is ever outlying.
+    The paper has no s. Without it `sparsity` and `outlier_cost` mean something else for every number of rows: on a
+    thousand rows of text a sparsity of 1 leaves hardly a column, and with a cost of 1 no label is ever outlying.
 
     The best Z is a soft threshold, and what remains of the loss is Huber's. Lengths ``||w_i||`` are smoothed,
     ``sqrt(||w_i||^2 + e^2)`` with e = 1e-4 s over the rows' root mean squared length. The whole is minimised by
@@ -101,30 +103,32 @@ class RSFS(LabelLearner):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 1.0,
+        regression_weight: float = 1.0,
+        sparsity: float = 1.0,
+        outlier_cost: float = 1.0,
         orthogonality: float = 100.0,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
+        self.regression_weight = regression_weight
+        self.sparsity = sparsity
+        self.outlier_cost = outlier_cost
         self.orthogonality = orthogonality
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _weights(self, X: Matrix) -> dict[str, float]:
         return {
-            "alpha": check_positive("alpha", self.alpha),
-            "beta": check_non_negative("beta", self.beta),
-            "gamma": check_positive("gamma", self.gamma),
+            "alpha": check_positive("regression_weight", self.regression_weight),
+            "beta": check_non_negative("sparsity", self.sparsity),
+            "gamma": check_positive("outlier_cost", self.outlier_cost),
             "orthogonality": check_positive("orthogonality", self.orthogonality),
         }
 

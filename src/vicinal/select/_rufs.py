@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Tags
 
-from .._optim._nonnegative import multiplicative_step
+from .._optim import multiplicative_step
 from .._validation import Matrix, check_non_negative, check_positive
 from ._label_learning import Array, LabelLearner, LabelObjective, smooth_lengths
 from ._local_regression import local_learning_laplacian
@@ -39,12 +39,12 @@ class RUFS(LabelLearner):
         The number of pseudo classes, the columns of F.
     n_neighbors : int, default=5
         How many nearest rows predict a row's labels; what exceeds the other rows is cut.
-    alpha : float, default=1.0
-        How much labels should be what the columns predict.
-    beta : float, default=1.0
-        How much it costs to use many columns.
-    nu : float, default=1.0
-        How much labels should be what neighbours predict.
+    regression_weight : float, default=1.0
+        How much labels should be what the columns predict; alpha above and in the paper.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; beta above and in the paper.
+    smoothness : float, default=1.0
+        How much labels should be what neighbours predict; nu above and in the paper.
     orthogonality : float, default=30.0
         What ``||F' F - I||^2 / 2`` costs, in units of the rows' total length per cluster,
         ``sqrt(n_samples) ||X|| / n_clusters``; by default the constraint is kept to about 1e-2. The larger, the longer
@@ -58,6 +58,8 @@ class RUFS(LabelLearner):
         Ends when the objective falls by less than this share of it in a round.
     random_state : int, RandomState instance or None, default=None
         Starts the k-means that finds the first labels.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -106,26 +108,28 @@ class RUFS(LabelLearner):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        nu: float = 1.0,
+        regression_weight: float = 1.0,
+        sparsity: float = 1.0,
+        smoothness: float = 1.0,
         orthogonality: float = 30.0,
         ridge: float = 1.0,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.beta = beta
-        self.nu = nu
+        self.regression_weight = regression_weight
+        self.sparsity = sparsity
+        self.smoothness = smoothness
         self.orthogonality = orthogonality
         self.ridge = ridge
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _weights(self, X: Matrix) -> dict[str, float]:
         if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
@@ -135,9 +139,9 @@ class RUFS(LabelLearner):
             )
         check_positive("ridge", self.ridge)
         return {
-            "alpha": check_positive("alpha", self.alpha),
-            "beta": check_non_negative("beta", self.beta),
-            "nu": check_non_negative("nu", self.nu),
+            "alpha": check_positive("regression_weight", self.regression_weight),
+            "beta": check_non_negative("sparsity", self.sparsity),
+            "nu": check_non_negative("smoothness", self.smoothness),
             "orthogonality": check_positive("orthogonality", self.orthogonality),
         }
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._calls import current_callback, n_threads
-from .._optim._box import BoxMinimum, minimize_in_box
-from .._optim._penalty import find_penalty
+from .._messages import warn
+from .._optim import BoxMinimum, find_penalty, minimize_in_box
 from .._validation import Matrix, check_choice, check_count, check_positive, check_selected_count, check_share
 from ._base import FeatureSelector, Ranked
+from ._columns import varying
 from ._stochastic_neighbors import NeighborLoss, StochasticNeighbors
+
+FIRST_PENALTY, LOWEST_PENALTY = 1e-3, 1e-9  # per row, where one is looked for
 
 
 class SNFS(FeatureSelector):
@@ -40,9 +41,12 @@ class SNFS(FeatureSelector):
     penalty : float or "auto", default=1e-3
         Of the sum of the weights, per row (lambda / n in the paper): the larger, the fewer columns have a weight.
         The default suits thousands of columns; tens need 0.01 to 0.1. "auto" finds one by which `n_features_to_select`
-        columns, a number or share, have a weight above `threshold`.
-    affinity : "inner" or "euclidean", default="inner"
-        Inner product, or negative squared distance.
+        columns, a number or share, have a weight above `threshold`; where fewer columns than that vary, these are kept,
+        with a warning.
+    affinity : {"inner", "cosine", "euclidean"}, default="inner"
+        What makes rows likely neighbours: the inner product, the cosine, or the negative squared distance. A cosine is
+        a sum over columns of products of rows of unit length; the weights count these products, so that the problem
+        stays convex, and lengths are those with all columns. How long a row is then makes no difference.
     threshold : float, default=0.9
         Of the weights, for "auto".
     n_neighbors : int or None, default=None
@@ -54,7 +58,7 @@ class SNFS(FeatureSelector):
     random_state : int, RandomState instance or None, default=None
         Draws the random rows where `n_neighbors` is a number; nothing else is random.
     n_jobs : int or None, default=None
-        Threads for CSR; None or -1 for all cores. Dense rows take those of NumPy's matrix products.
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -129,7 +133,7 @@ class SNFS(FeatureSelector):
         n, n_columns = X.shape
         wanted = self._check(n_columns)
         largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)
-        if largest and not 1e-70 < largest < 1e70:
+        if self.affinity != "cosine" and largest and not 1e-70 < largest < 1e70:
             raise ValueError(
                 f"Values of X go up to {largest:.3g}, whose products a computer cannot hold; scale X first."
             )
@@ -138,42 +142,51 @@ class SNFS(FeatureSelector):
         neighbors = StochasticNeighbors(X, self.affinity, self.n_neighbors, threads, rng)
         self.scale_ = neighbors.scale_of(min(self.perplexity, max((n - 1) / 2, 1.0)))
         loss = NeighborLoss(neighbors, self.scale_, 0.0)
-        start = np.ones(n_columns)
+        n_varying = int(np.count_nonzero(varying(neighbors.X)))
         if wanted is None:
-            found = self._minimize(loss, float(self.penalty) * n, start)
+            found = self._minimize(loss, float(self.penalty) * n, np.ones(n_columns))
         else:
-
-            def solve(penalty: float, before: BoxMinimum) -> tuple[int, BoxMinimum]:
-                result = self._minimize(loss, penalty, before.x)
-                return self._kept(result.x), result
-
-            nothing = BoxMinimum(start, start, [], np.inf, 0, 0, True)
-            searched = find_penalty(solve, wanted, nothing, penalty=1e-3 * n)
-            found, loss.penalty = searched.state, searched.penalty
-        if found.objective[-1] < -1e-9 * n:
-            warnings.warn(
-                f"SNFS' objective is {found.objective[-1]:.3g} by rounding, though it cannot be negative; bring the "
-                "columns nearer to 0, or to a common scale.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not found.converged:
-            warnings.warn(
-                f"SNFS stopped after {found.n_iter} iterations with an objective of {found.objective[-1]:.6g}, up to "
-                f"{found.gap:.2g} above its minimum. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        kept = self._kept(found.x)
+            found = self._search_penalty(loss, wanted, n_varying)
+        kept = self._kept(found.solution)
+        n_most = max(1, kept) if wanted is not None and n_varying < wanted else None
         if kept == 0 and self.n_features_to_select == "auto":
-            warnings.warn(
+            warn(
                 f"penalty={self.penalty} leaves no column with a weight above {self.threshold}; of the others the best "
-                "is kept. Lower the penalty.",
-                UserWarning,
-                stacklevel=4,
+                "is kept. Lower the penalty."
             )
-        self.weights_, self.gap_, self.penalty_ = found.x, found.gap, loss.penalty / n
-        return Ranked(_scores(found, loss.penalty), found.objective, found.n_iter, max(1, kept))
+        self.weights_, self.gap_, self.penalty_ = found.solution, found.gap, loss.penalty / n
+        lowest = found.objective[-1]
+        settings = {"detail": f"its objective of {lowest:.6g} is up to {found.gap:.2g} above the minimum"}
+        if lowest < -1e-9 * n:
+            found.converged = False
+            settings = {
+                "detail": f"its objective is {lowest:.3g} by rounding, though it cannot be negative",
+                "cure": "bring the columns nearer to 0, or to a common scale",
+            }
+        return Ranked.by(found, _scores(found, loss.penalty), n_auto=max(1, kept), n_most=n_most, **settings)
+
+    def _search_penalty(self, loss: NeighborLoss, wanted: int, n_varying: int) -> BoxMinimum:
+        """The minimum with a penalty by which `wanted` columns are kept, which `loss` has then, or the nearest."""
+        n, n_columns = loss.neighbors.n_rows, loss.neighbors.n_columns
+
+        def solve(penalty: float, before: BoxMinimum) -> tuple[int, BoxMinimum]:
+            result = self._minimize(loss, penalty, before.solution)
+            return self._kept(result.solution), result
+
+        start = np.ones(n_columns)
+        nothing = BoxMinimum(start, [], 0, True, start, np.inf, 0)
+        searched = find_penalty(
+            solve, min(wanted, n_varying), nothing, penalty=FIRST_PENALTY * n, lowest=LOWEST_PENALTY * n
+        )
+        loss.penalty = searched.penalty
+        if wanted > n_varying or not searched.converged:
+            why = f"{n_varying} of {n_columns} columns vary" if wanted > n_varying else "the others hardly matter"
+            warn(
+                f"No penalty keeps {wanted} columns, since {why}; with the one that was taken, "
+                f"{searched.penalty / n:.3g}, {searched.kept} have a weight above {self.threshold}. Ask for fewer "
+                "columns, or give a penalty."
+            )
+        return searched.solution
 
     def _minimize(self, loss: NeighborLoss, penalty: float, start: NDArray[np.float64]) -> BoxMinimum:
         loss.penalty = penalty
@@ -192,7 +205,7 @@ class SNFS(FeatureSelector):
 
     def _check(self, n_columns: int) -> int | None:
         """The number of columns that a penalty is to be found for; None where one is given."""
-        check_choice("affinity", self.affinity, ("inner", "euclidean"))
+        check_choice("affinity", self.affinity, ("inner", "cosine", "euclidean"))
         if check_positive("perplexity", self.perplexity) < 1:
             raise ValueError(
                 f"perplexity must be at least 1, a row's effective number of neighbours; got {self.perplexity!r}."
@@ -217,5 +230,5 @@ class SNFS(FeatureSelector):
 def _scores(found: BoxMinimum, penalty: float) -> NDArray[np.float64]:
     """Weights; beyond the bounds by the gradient over the penalty, of which more than 1 is as bad as no column."""
     beyond = np.minimum(found.gradient / penalty, 1.0)
-    scores = np.where(found.x >= 1, 1 - np.minimum(beyond, 0), found.x)
-    return np.where(found.x <= 0, -np.maximum(beyond, 0), scores)
+    scores = np.where(found.solution >= 1, 1 - np.minimum(beyond, 0), found.solution)
+    return np.where(found.solution <= 0, -np.maximum(beyond, 0), scores)

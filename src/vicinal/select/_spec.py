@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._validation import Matrix, check_choice, check_count
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles
+from ._columns import as_doubles, columns_with_squares, with_squares
 from ._laplacian_score import degree_spread, edge_differences, weighted_sums
 
 CRITERIA = ("centered", "total", "leading")
@@ -44,6 +44,8 @@ class SPEC(FeatureSelector):
         power 1 is the Laplacian score.
     n_vectors : int, default=5
         How many eigenvectors "leading" looks at; fewer than rows.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class SPEC(FeatureSelector):
         weights: str = "heat",
         power: int = 1,
         n_vectors: int = 5,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -93,6 +96,7 @@ class SPEC(FeatureSelector):
         self.weights = weights
         self.power = power
         self.n_vectors = n_vectors
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         check_choice("criterion", self.criterion, CRITERIA)
@@ -104,7 +108,8 @@ class SPEC(FeatureSelector):
                 f"n_vectors={n_vectors}, but X has {X.shape[0]} samples; criterion='leading' needs fewer vectors than "
                 "samples."
             )
-        W = neighbor_graph(X, self.n_neighbors, weights=self.weights)
+        W = neighbor_graph(with_squares(X)[0], self.n_neighbors, weights=self.weights)
+        X, _ = columns_with_squares(X)
         spread = degree_spread(X, W)
         varies = spread > 0
         scores = np.full(X.shape[1], 0.0 if self.criterion == "leading" else -(2.0**power))

@@ -13,8 +13,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from .. import _native
-from .._calls import sparse_rows
 from .._validation import Matrix
+from ..graphs import nearest_rows
+from ._columns import unit_rows
 
 Vector = NDArray[np.float64]
 
@@ -25,15 +26,15 @@ STEP, WIDEST = 3.0, 21.0  # of the logarithm of the scale, while it is looked fo
 class StochasticNeighbors:
     """Softmax distributions of scaled, weighted affinities between the rows of X.
 
-    The affinity of rows i and j is ``sum_t w_t x_it x_jt`` ("inner") or ``-sum_t w_t (x_it - x_jt)^2`` ("euclidean").
-    Of the latter, what depends on i alone leaves the softmax as it is, so that both are products of rows and a number
-    per row j. CSR rows go through compiled loops, one row of products at a time; dense ones through blocks of matrix
-    products. No n x n matrix is ever held.
+    The affinity of rows i and j is ``sum_t w_t x_it x_jt`` ("inner"), the same of rows that have been given unit length
+    ("cosine"), or ``-sum_t w_t (x_it - x_jt)^2`` ("euclidean"). Of the last, what depends on i alone leaves the softmax
+    as it is, so that all are products of rows and a number per row j. CSR rows go through compiled loops, one row of
+    products at a time; dense ones through blocks of matrix products. No n x n matrix is ever held.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, D)
-    affinity : "inner" or "euclidean"
+    affinity : "inner", "cosine" or "euclidean"
     n_neighbors : int or None
         In place of all other rows, so many nearest ones (by the affinity with all columns) and as many random ones,
         each of which stands for its share of the rest.
@@ -55,16 +56,20 @@ class StochasticNeighbors:
         self.n_threads = n_threads
         self.sparse = sp.issparse(X)
         self.X: Matrix = _canonical(X) if self.sparse else np.ascontiguousarray(X, dtype=np.float64)
+        if affinity == "cosine":
+            self.X = unit_rows(self.X)
         if self.euclidean and not self.sparse:
             self.X = self.X - self.X.mean(axis=0)  # distances stay, and lose no digits to a far origin
         if self.euclidean:
             self.squares = self.X.multiply(self.X).tocsr() if self.sparse else self.X * self.X
         if self.sparse:
-            self.rows = sparse_rows(self.X)
+            self.rows = _native.sparse_rows(self.X)
         self.candidates, self.n_sampled, self.share = None, 0, 1.0
         if n_neighbors is not None and 2 * n_neighbors < self.n_rows - 1:
             assert random_state is not None
-            nearest = self._nearest(n_neighbors)
+            metric = "euclidean" if self.euclidean else "inner"
+            _, found = nearest_rows(self.X, n_neighbors=n_neighbors, metric=metric, n_jobs=n_threads)
+            nearest = found.astype(np.int32)
             self.candidates = np.hstack([nearest, _sample_others(nearest, random_state)])
             self.n_sampled, self.share = n_neighbors, (self.n_rows - 1 - n_neighbors) / n_neighbors
 
@@ -116,16 +121,6 @@ class StochasticNeighbors:
 
     def _as_products(self, weights: Vector) -> tuple[Vector, Vector | None]:
         return (2 * weights, -(self.squares @ weights)) if self.euclidean else (weights, None)
-
-    def _nearest(self, k: int) -> NDArray[np.int32]:
-        factor, bias = self._as_products(np.ones(self.n_columns))
-        others, products = np.empty((self.n_rows, k), np.int32), np.empty((self.n_rows, k))
-        if self.sparse:
-            _native.largest_of_products(self.rows, factor, bias, others, products, n_threads=self.n_threads)
-            return others
-        for part, block in self._dense_products(factor, bias):
-            others[part] = np.argsort(-block, axis=1, kind="stable")[:, :k]
-        return others
 
     def _dense_products(self, factor: Vector, bias: Vector | None) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Products of a block of rows with all rows; those of a row with itself are -inf."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from .._optim._row_sparse import Form, products_of_rows
+from .._calls import n_threads
+from .._optim import Form, Solved, descend_by_reweighting, products_of_rows, row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import nearest_rows
 from ._base import FeatureSelector, Ranked
@@ -34,10 +32,10 @@ class UDFS(FeatureSelector):
     by the length of its row of W.
 
     Nothing in this asks a column to vary: of two columns the one in the smaller unit scatters less. **Bring columns to
-    a common scale first.** Each ``||w_i||`` is at most 1 and their squares sum to `n_clusters`, so that a `gamma` that
-    outweighs M leaves little more than `n_clusters` columns; the others, whose coefficients are tiny, are then ranked
-    by how steeply the scatter would fall if they joined in. Pairs of nearly equal columns are liked: their difference
-    scatters very little.
+    a common scale first.** Each ``||w_i||`` is at most 1 and their squares sum to `n_clusters`, so that a
+    `sparsity` that outweighs M leaves little more than `n_clusters` columns; the others, whose coefficients are tiny,
+    are then ranked by how steeply the scatter would fall if they joined in. Pairs of nearly equal columns are liked:
+    their difference scatters very little.
 
     Parameters
     ----------
@@ -48,8 +46,8 @@ class UDFS(FeatureSelector):
         not constant is cut; with as many, all of these score 1.
     n_neighbors : int, default=5
         How many of its nearest rows belong to each row's neighbourhood; what exceeds the other rows is cut.
-    gamma : float, default=1.0
-        How much it costs to use many columns.
+    sparsity : float, default=1.0
+        How much it costs to use many columns; gamma above and in the paper.
     ridge : float, default=1.0
         What is added to the squares in each neighbourhood before they are inverted (lambda in the paper): with a large
         one all neighbourhoods count alike, with a small one tight ones count more.
@@ -57,6 +55,8 @@ class UDFS(FeatureSelector):
         Most reweightings.
     tol : float, default=1e-5
         Ends when the objective falls by less than this share of it.
+    n_jobs : int or None, default=None
+        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -104,23 +104,25 @@ class UDFS(FeatureSelector):
         *,
         n_clusters: int = 5,
         n_neighbors: int = 5,
-        gamma: float = 1.0,
+        sparsity: float = 1.0,
         ridge: float = 1.0,
         max_iter: int = 300,
         tol: float = 1e-5,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.gamma = gamma
+        self.sparsity = sparsity
         self.ridge = ridge
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
 
     def _rank(self, X: Matrix) -> Ranked:
         n_clusters = check_cluster_count(self.n_clusters, X.shape[0])
         check_count("n_neighbors", self.n_neighbors)
-        gamma = check_positive("gamma", self.gamma)
+        gamma = check_positive("sparsity", self.sparsity)
         ridge = check_positive("ridge", self.ridge)
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
@@ -132,26 +134,20 @@ class UDFS(FeatureSelector):
             return Ranked(np.zeros(n_columns), [0.0])
         if self.coef_.shape[1] == len(kept):
             self.coef_[kept] = np.eye(len(kept))  # as many combinations as columns: none can be left out
-            return Ranked(np.linalg.norm(self.coef_, axis=1), [gamma * len(kept)])
+            return Ranked(row_lengths(self.coef_), [gamma * len(kept)])
         X = X[:, kept]
         if not sp.issparse(X):
             X = X - X.mean(axis=0)  # which changes nothing but digits
         scatter = neighborhood_scatter(X, self.n_neighbors, ridge)
-        W, objective, converged = _minimise(X, scatter, self.coef_.shape[1], gamma, self.max_iter, self.tol)
-        if not converged:
-            warnings.warn(
-                f"UDFS did not converge in {self.max_iter} reweightings; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        self.coef_[kept] = W
-        return Ranked(np.linalg.norm(self.coef_, axis=1), objective, len(objective))
+        found = _minimise(X, scatter, self.coef_.shape[1], gamma, self.max_iter, self.tol)
+        self.coef_[kept] = found.solution
+        return Ranked.by(found, row_lengths(self.coef_), steps="reweightings")
 
 
 def neighborhood_scatter(X: Matrix, n_neighbors: int, ridge: float) -> sp.csr_array:
     """B = sum_i S_i H (X_i X_i' + ridge I)^-1 H S_i', such that M = X' B X. Its rows sum to 0."""
     n = X.shape[0]
-    members = np.column_stack([np.arange(n), nearest_rows(X, n_neighbors)[0]])
+    members = np.column_stack([np.arange(n), nearest_rows(X, n_neighbors=n_neighbors)[1]])
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
     # Distances do not change with the origin: no mean has to be taken from sparse rows, and nothing cancels.
@@ -180,26 +176,23 @@ def _squared_distances(X: Matrix, members: NDArray[np.intp]) -> NDArray[np.float
 
 def _minimise(
     X: Matrix, B: sp.csr_array, n_vectors: int, gamma: float, max_iter: int, tol: float, form: Form = "auto"
-) -> tuple[NDArray[np.float64], list[float], bool]:
-    """W, the objective after each reweighting, and whether that has settled."""
+) -> Solved[NDArray[np.float64]]:
     alone = _diagonal(X, B) + gamma  # the objective of each column alone
     lengths = 1 / alone
     lengths *= np.sqrt(n_vectors) / np.linalg.norm(lengths)
-    W = np.zeros((X.shape[1], n_vectors))
-    W[np.argsort(alone, kind="stable")[:n_vectors], np.arange(n_vectors)] = 1
-    objective: list[float] = []
-    for _ in range(max_iter):
-        candidate = _Reweighted(X, B, 2 * np.hypot(lengths, SMOOTHING), gamma, form).lower(W)
-        lengths = np.linalg.norm(candidate, axis=1)
-        combined = X @ candidate
-        reached = float(np.vdot(combined, B @ combined) + gamma * np.hypot(lengths, SMOOTHING).sum())
-        fall = objective[-1] - reached if objective else np.inf
-        if fall >= 0:  # else it is rounding
-            W = candidate
-            objective.append(reached)
-        if fall <= tol * reached:
-            return W, objective, True
-    return W, objective, False
+    start = np.zeros((X.shape[1], n_vectors))
+    start[np.argsort(alone, kind="stable")[:n_vectors], np.arange(n_vectors)] = 1
+
+    def step(W: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _Reweighted(X, B, spread, gamma, form).lower(W)
+
+    def value(W: NDArray[np.float64]) -> float:
+        combined = X @ W
+        return float(np.vdot(combined, B @ combined) + gamma * np.hypot(row_lengths(W), SMOOTHING).sum())
+
+    return descend_by_reweighting(
+        step, value, start, 2 * np.hypot(lengths, SMOOTHING), smoothing=SMOOTHING, max_iter=max_iter, tol=tol
+    )
 
 
 def _diagonal(X: Matrix, B: sp.csr_array) -> NDArray[np.float64]:
@@ -223,7 +216,7 @@ class _Reweighted:
         self.scaled = X.multiply(self.root.T).tocsr() if sp.issparse(X) else X * self.root.T
         self.by_rows = form == "rows" or (form == "auto" and X.shape[0] < X.shape[1])
         if self.by_rows:
-            inner = (B @ products_of_rows(self.scaled)).T
+            inner = (B @ products_of_rows(self.scaled, n_threads=n_threads(None))).T
             inner.flat[:: inner.shape[0] + 1] += gamma
             self.factor = scipy.linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
         else:

@@ -8,7 +8,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._validation import Matrix
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying
+from ._columns import as_doubles, columns_with_squares, varying
 
 
 class MaximumVariance(FeatureSelector):
@@ -24,13 +24,13 @@ class MaximumVariance(FeatureSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        The columns' variances.
+        The columns' standard deviations.
     ranking_ : ndarray of shape (n_features_in_,)
         The rank of each column, 1 for the best; equal scores in the order of columns.
     support_ : ndarray of bool of shape (n_features_in_,)
         The columns that are kept.
     objective_ : ndarray of shape (1,)
-        The kept columns' total variance.
+        The sum of the kept columns' standard deviations.
     n_iter_ : int
         1.
     n_features_in_ : int
@@ -51,7 +51,6 @@ class MaximumVariance(FeatureSelector):
         self.n_features_to_select = n_features_to_select
 
     def _rank(self, X: Matrix) -> Ranked:
-        X = as_doubles(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0)
-        return Ranked(np.where(varying(X), variances, 0.0))
+        X, units = columns_with_squares(as_doubles(X))
+        deviations = np.sqrt(mean_variance_axis(X, axis=0)[1]) if sp.issparse(X) else X.std(axis=0)
+        return Ranked(np.where(varying(X), units * deviations, 0.0))

@@ -1,0 +1,5 @@
+"""``python -m vicinal.cli``."""
+
+from vicinal.cli import main
+
+main()

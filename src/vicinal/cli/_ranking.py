@@ -1,0 +1,178 @@
+"""What `vicinal select` does with a table: the method that was asked for, numbers as it sees them, ranks and files."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import _files
+from .._calls import watching
+from .._preparation import (
+    categorical_columns,
+    check_table,
+    describe_scale,
+    has_missing,
+    is_frame,
+    make_imputer,
+    scaler,
+    usual_scale,
+)
+from .._validation import Matrix
+from ..report import write_score_curve
+from ..select import SELECTORS, FeatureSelector
+from ._score_tables import score_chart, score_table
+from ._terminal import Steps, note, show, warn, width
+
+if TYPE_CHECKING:
+    from .select import Options
+
+# The parameters that options stand for.
+PARAMETERS = {
+    "--clusters": "n_clusters",
+    "--neighbors": "n_neighbors",
+    "--perplexity": "perplexity",
+    "--penalty": "penalty",
+    "--seed": "random_state",
+    "--jobs": "n_jobs",
+}
+SNFS_ON_TABLES = (
+    "snfs keeps the neighbours that all columns make together, and standardised noise has as large a part in them as "
+    "any other column: for such tables laplacian-score is the safer method."
+)
+
+
+def requested_selector(options: Options) -> FeatureSelector:
+    """The method with the options that were given; one that it does not have is refused."""
+    given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
+    given = {option: value for option, value in given.items() if value is not None}
+    kind = SELECTORS[options.method].kind
+    known = inspect.signature(kind).parameters
+    for option in given:
+        if PARAMETERS[option] not in known:
+            others = [name for name, parameter in PARAMETERS.items() if parameter in known]
+            takes = f"of these options it takes {', '.join(others)}" if others else "it takes none of these options"
+            raise ValueError(f"The method {options.method} has no {option}; {takes}. Leave {option} out.")
+    settings = {PARAMETERS[option]: value for option, value in given.items()}
+    if "random_state" in known:
+        settings.setdefault("random_state", 0)
+    return kind(**settings)
+
+
+def parse_features(text: str, method: str) -> int | float | str:
+    """What -k says: a number of columns, a share of them, "auto" or "all"."""
+    if text == "auto" and not SELECTORS[method].has_rule:
+        raise ValueError(
+            f"The method {method} has no rule for how many columns to keep; say it with -k: a number, a share such as "
+            "0.1, or all."
+        )
+    if text in ("auto", "all"):
+        return text
+    wanted: int | float = 0
+    for kind in (float, int):
+        try:
+            wanted = kind(text)
+        except ValueError:
+            continue
+    if not (0 < wanted <= 1 if isinstance(wanted, float) else wanted >= 1):
+        raise ValueError(
+            "-k must be a whole number of at least 1, a share of the columns above 0 and up to 1.0, auto or all; "
+            f"got {text!r}."
+        )
+    return wanted
+
+
+def check_number(wanted: int | float | str, n_columns: int, file: Path) -> None:
+    if isinstance(wanted, int) and wanted > n_columns:
+        columns = f"{n_columns} column{'s' * (n_columns != 1)}"
+        raise ValueError(f"{file.name} has {columns} to choose from, but -k asks for {wanted}; ask for fewer, or all.")
+
+
+def as_numbers(table: _files.Table) -> Matrix:
+    """The columns as floats; what is no number is refused."""
+    if is_frame(table.X):
+        others = categorical_columns(table.X)
+        if others:
+            names = _files.listed(others)
+            subject, them = (f"Columns {names} are", "them") if len(others) > 1 else (f"Column {names} is", "it")
+            raise ValueError(
+                f"{subject} not numeric, and only numbers can be ranked: leave {them} out with --drop, or carry one "
+                "over as --target."
+            )
+        return check_table(table.X).to_numpy()
+    X = check_table(table.X)
+    if sp.issparse(X) and has_missing(X):
+        raise ValueError("The sparse matrix has missing values; fill them in, or remove those rows.")
+    return X
+
+
+def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
+    """X as the method will see it, the scale that was used, and what was done in words."""
+    words = ""
+    if has_missing(X):
+        X = make_imputer().fit_transform(X)
+        words = ", missing values filled with medians"
+    if scale == "auto":
+        scale = usual_scale(X)
+        scale = SELECTORS[method].scale if scale == "standard" else scale
+    if scale == "standard" and method == "maximum-variance":
+        raise ValueError(
+            "Standardised columns all vary alike, so maximum-variance cannot choose among them; take --scale minmax or "
+            "none."
+        )
+    if scale == "standard" and sp.issparse(X):
+        raise ValueError("To standardise a sparse file would fill its zeros; take --scale tfidf, minmax or none.")
+    done = describe_scale(scale, sparse=sp.issparse(X)) + words
+    return scaler(scale, X).fit_transform(X), scale, done
+
+
+def rank(selector: FeatureSelector, X: Matrix, file: Path, options: Options) -> float:
+    """Fits the selector; how many seconds that took."""
+    n_rows, n_columns = X.shape
+    X, scale, done = scaled(X, options.scale, options.method)
+    note(f"{file.name}: {n_rows:,} rows; {n_columns:,} columns, {done}; {options.method}.")
+    if options.method == "snfs" and scale == "standard":
+        warn(SNFS_ON_TABLES)
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with Steps(total=None, doing="ranking columns") as progress, watching(progress.share):
+            selector.fit(X)
+    seconds = time.perf_counter() - start
+    for sentence in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)):
+        warn(f"vicinal: {sentence}", wrap=False)
+    return seconds
+
+
+def show_ranking(selector: Any, names: Sequence[str], top: int) -> None:
+    scores, best = _ranked(selector, names)
+    n_kept = int(selector.support_.sum())
+    if top:
+        show(score_table(best[:top], scores[:top], n_kept))
+    show(score_chart(scores, n_kept, getattr(selector, "n_auto_", None), width()))
+
+
+def write_files(selector: Any, table: _files.Table, file: Path, options: Options) -> None:
+    """The plot and the chosen columns, where they are asked for."""
+    scores, best = _ranked(selector, table.names)
+    n_kept = int(selector.support_.sum())
+    if options.plot is not None:
+        title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
+        n_auto = getattr(selector, "n_auto_", None)
+        write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, force=options.force)
+    if options.output is not None:
+        if not n_kept:
+            raise ValueError(f"No column is kept, so {options.output} is not written; say with -k how many you want.")
+        _files.write_columns(options.output, table, selector.support_, force=options.force)
+
+
+def _ranked(selector: Any, names: Sequence[str]) -> tuple[Any, list[str]]:
+    """Scores and names of all columns, the best first."""
+    order = np.argsort(selector.ranking_)
+    return selector.scores_[order], [names[j] for j in order]

@@ -1,0 +1,81 @@
+"""A short hash of all that a cell's values depend on, so that values of another protocol are recognised."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from ..datasets import checksum
+from ._experiment import Cell, Experiment
+from ._method import Context, Method, Role
+
+# Grids may depend on the data's size: what they are for this one stands for all.
+SOME_CONTEXT = Context(n_rows=1000, n_features=10)
+NO_MATTER = ("n_jobs", "random_state", "verbose")
+
+
+def protocol_of(experiment: Experiment, cell: Cell) -> str:
+    """Data with their checksum, the method with its grids and its estimators' defaults, the task with its options."""
+    return _protocol(_Key(experiment, cell.data, cell.method))
+
+
+class _Key:
+    """An experiment, a data set and a method, compared by identity and names: experiments hold dicts."""
+
+    def __init__(self, experiment: Experiment, data: str, method: str):
+        self.experiment, self.data, self.method = experiment, data, method
+        self._parts = (id(experiment), data, method)
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._parts == other._parts
+
+
+@cache
+def _protocol(key: _Key) -> str:
+    experiment = key.experiment
+    data, spec = experiment.data_spec(key.data), experiment.method_spec(key.method)
+    method = experiment.method(Cell(data.name, spec.id, experiment.variants(spec)[0], 0, 0))
+    covered = {
+        "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape],
+        "method": [spec.name, spec.rows, spec.data_rows.get(data.name), describe_method(method)],
+        "task": [experiment.task.name, [metric.name for metric in experiment.metrics], asdict(experiment.options)],
+        "use": asdict(spec.options) if spec.options is not None else None,
+        "size": [experiment.n_groups, experiment.n_components],
+        "quick": experiment.quick,
+    }
+    return hashlib.sha256(json.dumps(covered, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+def describe_method(method: Method) -> list[Any]:
+    """The estimators as they are built, and the grids they are chosen from."""
+    fixed = [dict(method.parameters), dict(method.model_parameters), method.most_rows]
+    if not method.installed:
+        return fixed
+    to = SOME_CONTEXT
+    parts = [method.build(to, {})] if method.has_map or method.role is Role.DETECTOR else []
+    if method.role is not Role.DETECTOR:
+        parts.append(method.build_model(to, {}))
+    return [*fixed, *map(_describe, parts), method.candidates(to), method.model_candidates(to)]
+
+
+def _describe(estimator: Any) -> Any:
+    """All parameters of our own estimators; of others those that are not at their defaults, which may gain new ones."""
+    if hasattr(estimator, "steps"):
+        return [_describe(step) for _, step in estimator.steps]
+    name = type(estimator).__name__
+    if not type(estimator).__module__.startswith("vicinal"):
+        changed = {key: value for key, value in estimator.get_params().items() if value != _default(estimator, key)}
+        return [name, {key: repr(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
+    parameters = estimator.get_params()
+    return [name, {key: repr(value) for key, value in sorted(parameters.items()) if key not in NO_MATTER}]
+
+
+def _default(estimator: Any, parameter: str) -> Any:
+    return inspect.signature(type(estimator)).parameters[parameter].default

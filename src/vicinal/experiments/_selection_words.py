@@ -1,0 +1,137 @@
+"""The tables and the sentences of selected columns."""
+
+from __future__ import annotations
+
+from .._page import Table
+from .._words import capital, listed
+from ._experiment import Experiment
+from ._metric import Metric
+from ._ranks import Contest, Entry, entry_label, mean_ranks
+from ._summary import Summary
+from ._tables import by_data_set, metrics_of, selection_cell, table
+from ._verdicts import paper_sentences
+
+OWN_NUMBER = "own number"
+
+
+def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
+    """A table per metric and data set: selectors down, numbers of columns or varied parameters across."""
+    tables = []
+    for metric in metrics_of(summaries):
+        own = [summary for summary in summaries if summary.measure.metric == metric]
+        several = len({summary.measure.at for summary in own if summary.variant}) > 1
+        for data, members in by_data_set(experiment, own):
+
+            def column_of(summary: Summary, several: bool = several) -> str:
+                place = experiment.task.place(summary.measure)
+                return f"{summary.variant}, {place}" if summary.variant and several else str(summary.variant) or place
+
+            caption = f"{capital(metric.label)} by columns kept, {data}"
+            tables.append(table(caption, metric, members, column_of, cell_of=selection_cell, last=OWN_NUMBER))
+    return tables
+
+
+def selection_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
+    """How the subject ranks, and where another method is better; or what its parameters change."""
+    metric = summaries[0].measure.metric
+    own = [summary for summary in summaries if summary.measure.metric == metric and summary.n]
+    contests = mean_ranks(experiment, summaries, metric)
+    overall = next((contest for contest in contests if contest.count is None), None)
+    if overall is None:
+        return (*_varied_verdict(experiment, own, metric), *paper_sentences(experiment, summaries))
+    return (
+        *_rank_sentences(experiment, overall),
+        *_fixed_sentences(experiment, [contest for contest in contests if contest is not overall]),
+        *_label_sentences(experiment, overall, own),
+        *paper_sentences(experiment, summaries),
+    )
+
+
+def _rank_sentences(experiment: Experiment, contest: Contest) -> list[str]:
+    ours = [entry for entry in contest.ranks if entry.method.startswith(experiment.subject)]
+    if not ours:
+        return []
+    entry = min(ours, key=lambda entry: contest.ranks[entry])
+    ahead, behind = _standing(experiment, contest, entry)
+    label = experiment.label(entry.method)
+    over = f"over {len(contest.scores)} data set{'s' * (len(contest.scores) != 1)}"
+    sentence = f"By {contest.metric.label}, {label} has a mean rank of {contest.ranks[entry]:.2f} {over}, "
+    level = [e for e, rank in contest.ranks.items() if rank == contest.ranks[entry] and e != entry]
+    if ahead:
+        sentence += f"behind {listed(ahead)}."
+    elif level:
+        rivals = listed([entry_label(experiment, e) for e in level])
+        sentence += f"level with {rivals}, the best of {len(contest.ranks)}."
+    else:
+        sentence += f"the best of {len(contest.ranks)}{f'; next is {behind[0]}' if behind else ''}."
+    numbers = [str(number) for number in experiment.options.features if number != "auto"]
+    how = f"Selectors are there at the median of their grids, averaged over {listed(numbers, most=9)} columns"
+    if entry.own_number:
+        how = f"{label} is there at its own number of columns, the others a{how.removeprefix('Selectors are there a')}"
+    lost = []
+    for data, scores in contest.scores.items():
+        best = contest.best(data)
+        if scores[best] > scores[entry]:
+            both = f"{entry_label(experiment, best)} {scores[best]:.4f}, {label} {scores[entry]:.4f}"
+            lost.append(f"{experiment.data_label(data)} ({both})")
+    where = f"it is not the best on {'; '.join(lost)}" if lost else "it is the best on every data set"
+    return [sentence, f"{how}; {where}."]
+
+
+def _standing(experiment: Experiment, contest: Contest, entry: Entry) -> tuple[list[str], list[str]]:
+    """Entries of other methods with a better mean rank, and those behind."""
+    ranks = contest.ranks
+    others = sorted((e for e in ranks if e.method != entry.method), key=lambda e: ranks[e])
+    named = [(ranks[e], f"{entry_label(experiment, e)} ({ranks[e]:.2f})") for e in others]
+    ahead = [text for rank, text in named if rank < ranks[entry]]
+    return ahead, [text for rank, text in named if rank >= ranks[entry]]
+
+
+def _fixed_sentences(experiment: Experiment, contests: list[Contest]) -> list[str]:
+    """The subject at the same number of columns as the others."""
+    led, lost, label = [], [], ""
+    for contest in contests:
+        ours = [e for e in contest.ranks if e.method.startswith(experiment.subject) and not e.own_number]
+        if ours:
+            ahead, label = _standing(experiment, contest, ours[0])[0], experiment.label(ours[0].method)
+            mine = f"{contest.count} (mean rank {contest.ranks[ours[0]]:.2f}"
+            if ahead:
+                lost.append(f"{mine}; ahead: {listed(ahead)})")
+            else:
+                led.append(str(contest.count))
+    if not label:
+        return []
+    parts = [f"leads with {listed(led)}"] * bool(led) + [f"does not lead with {'; '.join(lost)}"] * bool(lost)
+    return [f"With the same number of columns for all, {label} {'; it '.join(parts)}."]
+
+
+def _label_sentences(experiment: Experiment, contest: Contest, summaries: list[Summary]) -> list[str]:
+    """Where the best of a grid, which only labels show, is above the subject."""
+    above = []
+    for data, scores in contest.scores.items():
+        ours = max((score for e, score in scores.items() if e.method.startswith(experiment.subject)), default=None)
+        rivals = [s.by_labels for s in summaries if s.data == data and not s.ours and s.by_labels is not None]
+        best = max((rival for rival in rivals if rival.n), key=lambda rival: rival.mean, default=None)
+        if ours is not None and best is not None and best.mean > ours:
+            place = f"{best.label} with {best.measure.at} columns, {best.mean:.4f}"
+            above.append(f"{experiment.data_label(data)} ({place})")
+    if not above:
+        return []
+    subject = experiment.subject_label
+    return [f"Had labels chosen parameters and numbers of columns, {subject} would be beaten on {'; '.join(above)}."]
+
+
+def _varied_verdict(experiment: Experiment, summaries: list[Summary], metric: Metric) -> list[str]:
+    sentences = []
+    for data, members in by_data_set(experiment, summaries):
+        varied = [summary for summary in members if summary.variant and summary.ours]
+        whole = next((summary for summary in members if summary.measure.at == "all"), None)
+        if not varied:
+            continue
+        low, high = (pick(varied, key=lambda summary: summary.mean) for pick in (min, max))
+        sentence = f"{data}: {metric.label} between {low.shown} ({low.variant}) and {high.shown} ({high.variant})"
+        if whole is not None:
+            above = sum(summary.mean > whole.mean for summary in varied)
+            sentence += f", above all columns ({whole.shown}) in {above or 'none'} of {len(varied)} cases"
+        sentences.append(sentence + ".")
+    return sentences

@@ -1,0 +1,231 @@
+"""What the evaluation of any cell needs: rows as a method can read them, features, and what they cost."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from .._preparation import has_missing, make_imputer, scaler
+from .._sample import Sample
+from ._experiment import Cell, Experiment
+from ._method import Context, Method
+from ._metric import Measure
+from ._noise import add_noise
+
+
+@dataclass
+class Outcome:
+    """A cell's values, (fold or run, measure, value) each, and what they cost.
+
+    `chosen_by_measure` and `nonzeros_by_measure` are for tasks in which these differ from measure to measure.
+    """
+
+    values: list[tuple[int, Measure, float]] = field(default_factory=list)
+    feature_seconds: float = 0.0
+    model_seconds: float = 0.0
+    tuning_seconds: float = 0.0
+    training_rows: int = 0
+    test_rows: int = 0
+    nonzeros_per_row: float = 0.0
+    chosen: dict[str, Any] = field(default_factory=dict)
+    chosen_by_measure: dict[Measure, dict[str, Any]] = field(default_factory=dict)
+    nonzeros_by_measure: dict[Measure, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One cell with all that its evaluation needs.
+
+    `preparation` makes the transformer that scales rows like those given to it; `most_rows` is what the method is
+    fitted on at most.
+    """
+
+    experiment: Experiment
+    cell: Cell
+    method: Method
+    context: Context
+    sample: Sample
+    preparation: Callable[[Any], Any]
+    most_rows: int | None = None
+
+    @property
+    def options(self) -> Any:
+        return self.experiment.options
+
+    @property
+    def method_options(self) -> Any:
+        return self.experiment.method_spec(self.cell.method).options
+
+    def context_for(self, X: Any) -> Context:
+        """The context of a fit on these rows."""
+        return Context(**{**vars(self.context), "n_rows": X.shape[0], "n_features": X.shape[1]})
+
+
+def work_of(
+    experiment: Experiment,
+    cell: Cell,
+    *,
+    threads: int,
+    load: Callable[[str], Sample],
+    prepare: Callable[[Any], Any] | None = None,
+) -> Work:
+    """What a cell is made of: a method, the context it is built in, and its rows."""
+    data, spec, variant = experiment.data_spec(cell.data), experiment.method_spec(cell.method), cell.variant
+    method = experiment.method(cell)
+    method.check_installed()
+    sample = load(cell.data)
+    if data.rows is not None and len(sample) > data.rows:
+        assert sample.y is not None
+        least = experiment.task.least_rows_per_class(experiment)
+        sample = sample[stratified_sample(sample.y, data.rows, experiment.first_seed, at_least=least)]
+    make_preparation = prepare or partial(scaler, data.scale)
+    noisy = variant.noise not in ("", "none")
+    if noisy:
+        # Noise has the range of the scaled values, and every fold a draw of its own.
+        scaled = scaler(data.scale, sample.X).fit_transform(sample.X)
+        sample = sample.with_X(add_noise(scaled, variant.noise, 1000 * cell.seed + cell.fold))
+        make_preparation = partial(scaler, "none")
+    caps = [rows for rows in (method.most_rows, spec.rows, spec.data_rows.get(cell.data)) if rows]
+    sizes = {"n_groups": experiment.n_groups, "n_components": experiment.n_components}
+    if variant.parameter in sizes:
+        sizes[variant.parameter] = variant.value
+    context = Context(
+        n_rows=len(sample),
+        n_features=sample.X.shape[1],
+        **sizes,
+        seed=cell.seed,
+        threads=threads,
+        n_classes=sample.n_classes,
+        image_shape=data.image_shape if variant.noise != "append" else None,
+    )
+    return Work(experiment, cell, method, context, sample, make_preparation, min(caps) if caps else None)
+
+
+def all_rows(work: Work) -> tuple[Sample, Outcome]:
+    """Every row, prepared and readable, for tasks without a test part; and an outcome that says how many they are."""
+    outcome = Outcome(training_rows=len(work.sample), test_rows=len(work.sample))
+    X = work.preparation(work.sample.X).fit_transform(work.sample.X)
+    X, _ = readable(work, outcome, X, X)
+    return work.sample.with_X(X), outcome
+
+
+def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
+    """What the method can read: missing values filled in, sparse rows made dense, where its tags ask for it."""
+    takes = work.method.tags(work.context_for(X)).input_tags
+    if not takes.allow_nan and (has_missing(X) or has_missing(X_test)):
+        imputer = make_imputer()
+        X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
+        outcome.note("missing values filled with medians")
+    if not takes.sparse and sp.issparse(X):
+        X, X_test = X.toarray(), X_test.toarray()
+    return X, X_test
+
+
+def features_of_all(
+    work: Work, parameters: Mapping[str, Any], sample: Sample, outcome: Outcome, *, unit_rows: bool
+) -> tuple[Any, float]:
+    """Features of all rows and the seconds that they took; labels are not given to the map."""
+    start = time.perf_counter()
+    F = sample.X
+    if work.method.has_map:
+        some = fitting_rows(work, sample, outcome)
+        estimator = work.method.build(work.context_for(some.X), parameters)
+        F = fit_transform(estimator, some) if some is sample else fit(estimator, some).transform(sample.X)
+    return normalize(F) if unit_rows else F, time.perf_counter() - start
+
+
+def fitting_rows(work: Work, sample: Sample, outcome: Outcome) -> Sample:
+    """The rows that a map is fitted on, where these are not all."""
+    if work.most_rows is None or len(sample) <= work.most_rows:
+        return sample
+    keep = np.sort(np.random.default_rng(work.context.seed).permutation(len(sample))[: work.most_rows])
+    outcome.note(f"map fitted on {len(keep):,} of {len(sample):,} rows")
+    return sample[keep]
+
+
+def fit(estimator: Any, sample: Sample, y: NDArray | None = None) -> Any:
+    """Fits to the sample, with the links and the side information that the estimator asks for."""
+    return estimator.fit(sample.X, y, **_extra_inputs(estimator, sample))
+
+
+def fit_transform(estimator: Any, sample: Sample, y: NDArray | None = None) -> Any:
+    return estimator.fit_transform(sample.X, y, **_extra_inputs(estimator, sample))
+
+
+def _extra_inputs(estimator: Any, sample: Sample) -> dict[str, Any]:
+    asked = inspect.signature(estimator.fit).parameters
+    return {name: value for name, value in sample.extra_inputs.items() if name in asked}
+
+
+def best_by_labels(
+    work: Work,
+    sample: Sample,
+    outcome: Outcome,
+    *,
+    unit_rows: bool,
+    measure: Callable[[Any], list[tuple[int, Measure, float]]],
+    criterion: Callable[[list[tuple[int, Measure, float]]], float],
+    runs: int = 1,
+) -> Outcome:
+    """Measures the features of every candidate of a grid; that of the largest criterion counts.
+
+    Labels choose it: the papers' way, which flatters the methods that have a grid.
+    """
+    candidates = work.method.candidates(work.context)
+    best = -np.inf
+    for parameters in candidates:
+        F, seconds = features_of_all(work, parameters, sample, outcome, unit_rows=unit_rows)
+        start = time.perf_counter()
+        values = measure(F)
+        if criterion(values) > best:
+            best = criterion(values)
+            outcome.values, outcome.chosen = values, dict(parameters)
+            outcome.feature_seconds, outcome.model_seconds = seconds, (time.perf_counter() - start) / runs
+            outcome.nonzeros_per_row = nonzeros(F) / F.shape[0]
+    if len(candidates) > 1:
+        outcome.note(f"the best of {len(candidates)} combinations of parameters, by the labels")
+    return outcome
+
+
+def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
+    """About `size` rows: of every class its share, and at least so many."""
+    rng = np.random.default_rng(seed)
+    keep = []
+    for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        keep.append(rows[: max(at_least, round(size * count / len(y)))])
+    return np.sort(np.concatenate(keep))
+
+
+def recording_warnings(call: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:
+    """What a call returns, and its warnings, which are not shown."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        returned = call()
+    return returned, caught
+
+
+def show_again(caught: list[warnings.WarningMessage], *, but: type[Warning]) -> None:
+    """Shows recorded warnings, but for those of one category."""
+    for warning in caught:
+        if not issubclass(warning.category, but):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def nonzeros(X: Any) -> int:
+    return int(X.nnz if sp.issparse(X) else np.count_nonzero(X))

@@ -1,0 +1,39 @@
+"""The tasks that experiments can have: one file and one line each."""
+
+from .._task import Task
+from .classification import Classification
+from .clustering import Clustering
+from .images import Images
+from .kernel import Kernel
+from .outliers import Outliers
+from .selection import Selection
+
+TASKS: dict[str, Task] = {
+    task.name: task for task in (Classification(), Clustering(), Selection(), Outliers(), Images(), Kernel())
+}
+
+
+def register(task: Task) -> Task:
+    """Makes a task of your own known to declared experiments.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    Task
+        The same one.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Metric, Task, register
+    >>> class Count(Task):
+    ...     name = "count"
+    ...     metrics = (Metric("rows", "number of rows"),)
+    ...     def evaluate(self, work): ...
+    >>> register(Count()).name
+    'count'
+    """
+    TASKS[task.name] = task
+    return task

@@ -1,0 +1,67 @@
+"""All selectors, one line each: what the command line and the experiments know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from ._base import FeatureSelector
+from ._laplacian_score import LaplacianScore
+from ._mcfs import MCFS
+from ._ndfs import NDFS
+from ._rsfs import RSFS
+from ._rufs import RUFS
+from ._snfs import SNFS
+from ._spec import SPEC
+from ._udfs import UDFS
+from ._variance import MaximumVariance
+
+
+@dataclass(frozen=True)
+class SelectorEntry:
+    """A selector as others see it.
+
+    Attributes
+    ----------
+    name : str
+        At the command line and in declared experiments.
+    label : str
+        In tables.
+    kind : type
+        The class.
+    tuned : tuple of str
+        The parameters that have a grid in experiments: the weights of the terms of its objective.
+    scale : "standard" or "minmax"
+        What columns of tables should be brought to. Standardised columns all vary alike, and some are negative.
+    """
+
+    name: str
+    label: str
+    kind: type[FeatureSelector]
+    tuned: tuple[str, ...] = ()
+    scale: Literal["standard", "minmax"] = "standard"
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether it knows how many columns to keep: ``n_features_to_select="auto"``."""
+        return self.kind._has_rule
+
+
+SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in (
+            SelectorEntry("maximum-variance", "maximum variance", MaximumVariance, scale="minmax"),
+            SelectorEntry("laplacian-score", "Laplacian Score", LaplacianScore),
+            SelectorEntry("spec", "SPEC", SPEC),
+            SelectorEntry("mcfs", "MCFS", MCFS),
+            SelectorEntry("udfs", "UDFS", UDFS, ("sparsity", "ridge")),
+            SelectorEntry("ndfs", "NDFS", NDFS, ("regression_weight", "sparsity")),
+            SelectorEntry("rufs", "RUFS", RUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
+            SelectorEntry("rsfs", "RSFS", RSFS, ("regression_weight", "sparsity", "outlier_cost")),
+            SelectorEntry("snfs", "SNFS", SNFS),
+        )
+    }
+)

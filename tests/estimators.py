@@ -1,0 +1,115 @@
+"""One small instance of every public estimator, and the variants that take other paths through the code."""
+
+import importlib
+import inspect
+import pkgutil
+
+from sklearn.base import BaseEstimator
+
+import vicinal
+from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
+from vicinal.expand import (
+    GaussianProjection,
+    HashedProjection,
+    HermiteMap,
+    KernelPerceptron,
+    OnlinePerceptron,
+    PolynomialMap,
+    RandomFourierFeatures,
+    RBFMap,
+    SubsetProductMap,
+)
+from vicinal.expand.kernels import Gaussian
+from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
+
+ONE_OF_EACH = sorted(
+    [
+        RandLocal(n_groups=7),
+        RULLS(4, n_neighborhood=5, n_nearest=2),
+        ProjectedLandmarks(4, n_nearest=2),
+        SampledLandmarks(4, n_nearest=2),
+        RobustPCA(),
+        RBFMap(),
+        PolynomialMap(),
+        SubsetProductMap(),
+        HermiteMap(),
+        OnlinePerceptron(),
+        KernelPerceptron(),
+        RandomFourierFeatures(10),
+        GaussianProjection(n_components=1),
+        HashedProjection(),
+        DenoisingAutoencoder(n_epochs=2),
+        StackedDenoisingAutoencoder(n_epochs=2),
+        SpectralFeatures(),
+        MaximumVariance(),
+        LaplacianScore(),
+        SPEC(),
+        MCFS(),
+        UDFS(n_clusters=2),
+        NDFS(n_clusters=2, tol=0.01),
+        RUFS(n_clusters=2, tol=0.01),
+        RSFS(n_clusters=2, tol=0.01),
+        SNFS(),
+    ],
+    key=lambda estimator: type(estimator).__name__,
+)
+
+VARIANTS = [
+    RandLocal(n_groups=5, n_neighbors=3, norm="l2", metric="manhattan"),
+    RandLocal(n_groups=5, subspace="correlated", metric="cosine", exclude_self=False),
+    RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),
+    RULLS(3, n_neighborhood=5, n_nearest=2, normalize=True, metric="cosine"),
+    ProjectedLandmarks(3, n_components="auto", n_nearest=2),
+    ProjectedLandmarks(3, n_components=1.0, n_nearest=1, metric="manhattan"),
+    SampledLandmarks(3, n_columns=1, n_nearest=1, metric="cosine"),
+    RBFMap(gamma=0.5, n_components=3),
+    PolynomialMap(3),
+    PolynomialMap(3, interaction_only=True),
+    PolynomialMap(3, interaction_only=True),
+    HermiteMap(2, 0.5),
+    HermiteMap(3, expansion="taylor"),
+    OnlinePerceptron(n_passes=3, shuffle=True, average=True),
+    KernelPerceptron(Gaussian(0.5), n_passes=3, shuffle=True, average=True),
+    KernelPerceptron(budget=20),
+    KernelPerceptron("precomputed"),
+    KernelPerceptron("precomputed"),
+    RandomFourierFeatures(10, kernel="laplacian", gamma="median"),
+    RandomFourierFeatures(10, frequencies="hadamard"),
+    RandomFourierFeatures(10, frequencies="orthogonal"),
+    GaussianProjection(epsilon=100.0, delta=0.5),
+    HashedProjection(6, random_state=0),
+    HashedProjection(5, n_blocks=1),
+    HashedProjection(12, n_blocks=1, signed=False, random_state=0),
+    DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
+    SpectralFeatures(2),
+    LaplacianScore(weights="cosine"),
+    SPEC(criterion="total", power=3),
+    SPEC(criterion="leading"),
+    MCFS(n_clusters=2, weights="binary", n_nonzero=2),
+    SNFS(affinity="euclidean"),
+    SNFS(affinity="cosine"),
+    SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
+]
+
+
+def public_modules():
+    """Every module of vicinal that can be imported by a name without an underscore."""
+    found = [vicinal]
+    for part in pkgutil.walk_packages(vicinal.__path__, "vicinal."):
+        if not any(name.startswith("_") for name in part.name.split(".")):
+            found.append(importlib.import_module(part.name))
+    return found
+
+
+def public_classes():
+    """The estimators among the public names, in the order of their names."""
+    found = {
+        value
+        for module in public_modules()
+        for name in getattr(module, "__all__", ())
+        if inspect.isclass(value := getattr(module, name))
+        and issubclass(value, BaseEstimator)
+        and not inspect.isabstract(value)
+    }
+    return sorted(found, key=lambda kind: kind.__name__)
