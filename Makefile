@@ -25,6 +25,7 @@ demo: $(VENV)/installed-cli
 check: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror src/vicinal/_native/*.cpp src/vicinal/_native/*.hpp
 	$(BIN)/mypy
 
 test: check

@@ -150,14 +150,16 @@ def check_count_range(name: str, value: Any, *, least: int = 1) -> tuple[int, in
     return int(low), int(high)
 
 
-def check_feature_count(name: str, value: Any, n_features: int) -> int:
+def check_feature_count(name: str, value: Any, n_features: int, *, or_auto: bool = False) -> int:
     """A whole number of features, or a share of them; what exceeds them is cut."""
     if _is_count(value) and value >= 1:
         return min(int(value), n_features)
     if _is_fraction(value) and 0 < value <= 1:
         return max(1, int(np.ceil(value * n_features)))
+    auto = ", or 'auto'" if or_auto else ""
     raise ValueError(
-        f"{name} must be a whole number of at least 1, or a share of the columns above 0 and up to 1.0; got {value!r}."
+        f"{name} must be a whole number of at least 1, or a share of the columns above 0 and up to 1.0{auto}; got "
+        f"{value!r}."
     )
 
 

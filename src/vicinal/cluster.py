@@ -23,8 +23,8 @@ def repeated_kmeans(
 ) -> NDArray[np.int32]:
     """Clusters of k-means, started anew `n_runs` times.
 
-    What unsupervised features are good for is told by clusters on them. One run says little, since k-means ends near
-    where it began: its starts (k-means++) are drawn by the run's number.
+    Clusters show what unsupervised features are good for. One run says little, since k-means ends near where it began:
+    its starts (k-means++) are drawn with the run's number as the seed.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def repeated_kmeans(
     n_clusters : int
     n_runs : int, default=20
     n_starts : int, default=1
-        Starts of every run, of which that with the smallest sum of squares counts; labels have no say.
+        Starts of every run, of which the one with the smallest sum of squares counts; labels are not used.
     unit_rows : bool, default=True
-        Whether rows are scaled to unit length first. After columns of text were selected it makes much of the
-        difference: short and long texts become alike. Rows of zeros stay as they are.
+        Whether rows are scaled to unit length first. This matters most after columns of text were selected: short and
+        long texts become comparable. Rows of zeros stay as they are.
 
     Returns
     -------

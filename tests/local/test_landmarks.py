@@ -4,9 +4,10 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 from sklearn.datasets import load_digits
 
-from vicinal import ProjectedLandmarks, SampledLandmarks
+from vicinal import RULLS, ProjectedLandmarks, SampledLandmarks
 
 DIGITS = load_digits().data
 RNG = np.random.default_rng(0)
@@ -93,13 +94,6 @@ def test_sampled_landmarks_take_missing_values():
         np.testing.assert_allclose(np.sort(found, axis=1)[:, -10:], values, rtol=1e-9)
 
 
-def test_projected_landmarks_refuse_missing_values():
-    X = DENSE.copy()
-    X[3, 4] = np.nan
-    with pytest.raises(ValueError, match="contains NaN"):
-        ProjectedLandmarks(2).fit(X)
-
-
 @BOTH
 def test_infinite_values_are_refused(kind):
     X = DENSE.copy()
@@ -136,3 +130,44 @@ def test_names_and_state(kind):
     assert len(names) == model.transform(DENSE[:2]).shape[1] == 36
     assert list(names[[0, -1]]) == ["iteration0_landmark0", "iteration2_landmark11"]
     assert (model.transform(DENSE[:50]).getnnz(axis=1) == 6).all()
+
+
+def test_auto_keeps_all_distances_between_rows(rng):
+    X = rng.normal(size=(100, 3000)) * np.geomspace(1, 100, 3000)
+    model = ProjectedLandmarks(3, n_components="auto", n_nearest=2, random_state=0).fit(X)
+    assert model.landmarks_.shape[1] == int(np.ceil(4 * np.log(100) / (0.5**2 / 2 - 0.5**3 / 3))) == 222
+    original = pdist(X, "sqeuclidean")
+    for directions in np.split(model.directions_, 3):
+        ratios = pdist(X @ directions.T, "sqeuclidean") / original * 3000 / 222
+        assert 0.5 < ratios.min() < 1 < ratios.max() < 1.5
+
+
+def test_auto_asks_for_no_more_dimensions_than_columns():
+    for distortion in (0.3, 0.99):
+        model = ProjectedLandmarks(2, n_components="auto", distortion=distortion, random_state=0).fit(DENSE)
+        assert model.landmarks_.shape[1] == 20
+    whole = ProjectedLandmarks(2, n_components=1.0, random_state=0).fit(DENSE)
+    np.testing.assert_array_equal(model.transform(DENSE).toarray(), whole.transform(DENSE).toarray())
+
+
+@pytest.mark.parametrize("distortion", [0.0, 1.0, -0.5, "much", None, np.nan])
+def test_bad_distortions(distortion):
+    with pytest.raises(ValueError, match="distortion must be a number above 0 and below 1; got"):
+        ProjectedLandmarks(2, n_components="auto", distortion=distortion).fit(DENSE)
+    with pytest.raises(ValueError, match=r"n_components must be a whole number .*, or 'auto'; got 'all'"):
+        ProjectedLandmarks(2, n_components="all").fit(DENSE)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("kind", [ProjectedLandmarks, RULLS])
+def test_missing_values_are_refused_with_a_reason(kind, container):
+    gaps = DENSE.copy()
+    gaps[3, 4] = np.nan
+    reason = f"missing values .NaN., which {kind.__name__} cannot leave out, .*SimpleImputer, or use SampledLandmarks"
+    with pytest.raises(ValueError, match=reason):
+        kind(2).fit(container(gaps))
+    model = kind(2).fit(container(DENSE))
+    with pytest.raises(ValueError, match=reason):
+        model.transform(container(gaps))
+    with pytest.raises(ValueError, match="infinity"):
+        model.transform(container(np.where(np.isnan(gaps), np.inf, gaps)))

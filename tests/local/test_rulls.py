@@ -285,15 +285,6 @@ def test_bad_parameters(settings, message):
         RULLS(**{"n_iterations": 2, **settings}).fit(WIDE)
 
 
-def test_missing_values_are_refused():
-    X = WIDE.copy()
-    X[3, 4] = np.nan
-    with pytest.raises(ValueError, match="contains NaN"):
-        RULLS(2).fit(X)
-    with pytest.raises(ValueError, match="contains NaN"):
-        RULLS(2, random_state=0).fit(WIDE).transform(X)
-
-
 def test_a_frozen_result():
     features = RULLS(2, n_landmarks=8, n_neighborhood=6, n_nearest=2, random_state=3).fit_transform(DIGITS[:40])
     np.testing.assert_array_equal(features.indices[:4], [4, 6, 13, 15])

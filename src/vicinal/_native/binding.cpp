@@ -1,4 +1,5 @@
-// The thin layer between NumPy arrays and the engine: it checks types and lengths, releases the GIL, listens for Ctrl-C.
+// The thin layer between NumPy arrays and the engine: it checks types and lengths, releases the GIL, listens for
+// Ctrl-C.
 #include "binding.hpp"
 
 #include "engine.hpp"
@@ -27,7 +28,8 @@ template <class F>
 void fill(Output& out, F run) {
     const bool single = out.dtype() == nb::dtype<float>();
     require(single || out.dtype() == nb::dtype<double>(), "out must be float32 or float64");
-    if (!(single ? run(static_cast<float*>(out.data())) : run(static_cast<double*>(out.data())))) throw nb::python_error();
+    if (!(single ? run(static_cast<float*>(out.data())) : run(static_cast<double*>(out.data()))))
+        throw nb::python_error();
 }
 
 ValueRule rule_of(const std::optional<Vector<double>>& mean_distances, double epsilon, bool unit_rows,
@@ -36,7 +38,8 @@ ValueRule rule_of(const std::optional<Vector<double>>& mean_distances, double ep
 }
 
 // Ascending pointers from 0 to `length`, with at least one entry between any two.
-void require_pointers(const Vector<std::int64_t>& pointers, std::size_t length, bool empty_allowed, const char* message) {
+void require_pointers(const Vector<std::int64_t>& pointers, std::size_t length, bool empty_allowed,
+                      const char* message) {
     const std::size_t n = pointers.shape(0);
     require(n >= 2 && pointers.data()[0] == 0, message);
     require(pointers.data()[n - 1] == static_cast<std::int64_t>(length), message);
@@ -55,16 +58,19 @@ void require_below(const Vector<std::int32_t>& indices, std::int64_t limit, cons
 class AnchorGroups {
 public:
     AnchorGroups(nb::object table, Vector<std::int64_t> anchor_ptr, Vector<std::int32_t> rows,
-                 Vector<std::int64_t> feature_ptr, Vector<std::int32_t> features,
-                 std::optional<Vector<double>> center, double scale, int metric,
-                 std::optional<Vector<std::uint64_t>> fingerprints, nb::object directions)
-        : table_(table), directions_(directions), anchor_ptr_(anchor_ptr), rows_(rows), feature_ptr_(feature_ptr), features_(features),
-          center_(center), fingerprints_(fingerprints) {
-        groups = {matrix_of(table),   directions.is_none() ? Matrix{} : matrix_of(directions),
+                 Vector<std::int64_t> feature_ptr, Vector<std::int32_t> features, std::optional<Vector<double>> center,
+                 double scale, int metric, std::optional<Vector<std::uint64_t>> fingerprints, nb::object directions)
+        : table_(table), directions_(directions), anchor_ptr_(anchor_ptr), rows_(rows), feature_ptr_(feature_ptr),
+          features_(features), center_(center), fingerprints_(fingerprints) {
+        groups = {matrix_of(table),
+                  directions.is_none() ? Matrix{} : matrix_of(directions),
                   static_cast<int>(anchor_ptr.shape(0)) - 1,
-                  anchor_ptr.data(),  rows.data(),
-                  feature_ptr.data(), features.data(),
-                  center ? center->data() : nullptr, scale,
+                  anchor_ptr.data(),
+                  rows.data(),
+                  feature_ptr.data(),
+                  features.data(),
+                  center ? center->data() : nullptr,
+                  scale,
                   static_cast<Metric>(metric)};
         const std::int64_t n_rows = groups.table.n_rows;
         require(0 <= metric && metric <= 2, "metric must be 0, 1 or 2");
@@ -156,10 +162,11 @@ void finish(Output columns, Output values, int n_groups, Vector<double> mean_dis
 // Landmarks with subspaces over arrays that it keeps alive; checked once, here.
 class LandmarkSubspaces {
 public:
-    LandmarkSubspaces(nb::object table, Vector<std::int64_t> direction_ptr, Vector<double> own,
-                      Vector<std::int64_t> drawn_ptr, Vector<std::int32_t> drawn,
-                      std::optional<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>> neighbors,
-                      nb::object coefficients, std::optional<Vector<double>> center, double scale, int metric)
+    LandmarkSubspaces(
+        nb::object table, Vector<std::int64_t> direction_ptr, Vector<double> own, Vector<std::int64_t> drawn_ptr,
+        Vector<std::int32_t> drawn,
+        std::optional<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>> neighbors,
+        nb::object coefficients, std::optional<Vector<double>> center, double scale, int metric)
         : table_(table), coefficients_(coefficients), direction_ptr_(direction_ptr), own_(own), drawn_ptr_(drawn_ptr),
           drawn_(drawn), neighbors_(neighbors), center_(center) {
         subspaces = {matrix_of(table),
@@ -187,7 +194,8 @@ public:
                     "the table must have a dense row per direction");
             return;
         }
-        require(static_cast<int>(neighbors->shape(0)) == subspaces.n_landmarks, "neighbors must have a row per landmark");
+        require(static_cast<int>(neighbors->shape(0)) == subspaces.n_landmarks,
+                "neighbors must have a row per landmark");
         require(subspaces.coefficients.n_rows == 1 && subspaces.coefficients.column_stride == 1 &&
                     subspaces.coefficients.n_columns == n_directions * subspaces.n_neighbors,
                 "coefficients must have a number per direction and neighbour");
@@ -221,9 +229,10 @@ void nearest_in_subspaces(nb::object x_object, const LandmarkSubspaces& landmark
     for (int t = 0; t < subspaces.n_iterations; ++t) {
         require(subspaces.n_drawn(t) >= n_nearest, "an iteration has fewer landmarks than n_nearest");
     }
-    require(static_cast<std::int64_t>(values.shape(0)) == x.n_rows &&
-                static_cast<std::int64_t>(values.shape(1)) == static_cast<std::int64_t>(subspaces.n_iterations) * n_nearest,
-            "outputs have a wrong shape");
+    require(
+        static_cast<std::int64_t>(values.shape(0)) == x.n_rows &&
+            static_cast<std::int64_t>(values.shape(1)) == static_cast<std::int64_t>(subspaces.n_iterations) * n_nearest,
+        "outputs have a wrong shape");
     const ValueRule rule{nullptr, epsilon, false, true};
     SubspaceOptions options;
     options.n_nearest = n_nearest;
@@ -240,7 +249,8 @@ void project_rows(nb::object x_object, nb::object directions_object, Output out,
                   double scale, int n_threads, const std::string& isa) {
     const Matrix x = matrix_of(x_object), directions = matrix_of(directions_object);
     require(x.n_columns == directions.n_columns, "x and the directions differ in their number of columns");
-    require(!center || static_cast<std::int64_t>(center->shape(0)) == x.n_columns, "center must have a number per column");
+    require(!center || static_cast<std::int64_t>(center->shape(0)) == x.n_columns,
+            "center must have a number per column");
     require(!x.sparse || !center, "a center cannot move the zeros of a CSR matrix");
     require(static_cast<std::int64_t>(out.shape(0)) == x.n_rows &&
                 static_cast<std::int64_t>(out.shape(1)) == directions.n_rows,
@@ -282,12 +292,13 @@ void fourier_rows(nb::object x_object, Output out, nb::object frequencies_object
     fill(out, run);
 }
 
-void hash_rows(nb::object x_object, Output out, std::uint64_t seed, std::int64_t n_blocks, bool with_signs, int n_threads,
-               const std::string& isa) {
+void hash_rows(nb::object x_object, Output out, std::uint64_t seed, std::int64_t n_blocks, bool with_signs,
+               int n_threads, const std::string& isa) {
     const Matrix x = matrix_of(x_object);
     const std::int64_t n_components = out.shape(1);
     require(static_cast<std::int64_t>(out.shape(0)) == x.n_rows, "out must have a row per row of x");
-    require(n_blocks >= 1 && n_components >= 1 && n_components % n_blocks == 0, "n_blocks must divide the columns of out");
+    require(n_blocks >= 1 && n_components >= 1 && n_components % n_blocks == 0,
+            "n_blocks must divide the columns of out");
     require(n_components < std::int64_t(1) << 31, "out must have fewer than 2^31 columns");
     const HashedMap map{seed, n_blocks, static_cast<std::uint32_t>(n_components / n_blocks), with_signs};
     const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
@@ -329,12 +340,11 @@ NB_MODULE(_core, m) {
     m.attr("instruction_set") = chosen_set().name;
     m.attr("available_instruction_sets") = available_sets();
     nb::class_<AnchorGroups>(m, "AnchorGroups")
-        .def(nb::init<nb::object, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
-                      Vector<std::int32_t>, std::optional<Vector<double>>, double, int,
-                      std::optional<Vector<std::uint64_t>>, nb::object>(),
-             "table"_a, "anchor_ptr"_a, "rows"_a, "feature_ptr"_a, "features"_a, "center"_a.none() = nb::none(),
-             "scale"_a = 1.0, "metric"_a = 0, "fingerprints"_a.none() = nb::none(),
-             "directions"_a.none() = nb::none());
+        .def(
+            nb::init<nb::object, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::int32_t>,
+                     std::optional<Vector<double>>, double, int, std::optional<Vector<std::uint64_t>>, nb::object>(),
+            "table"_a, "anchor_ptr"_a, "rows"_a, "feature_ptr"_a, "features"_a, "center"_a.none() = nb::none(),
+            "scale"_a = 1.0, "metric"_a = 0, "fingerprints"_a.none() = nb::none(), "directions"_a.none() = nb::none());
     nb::class_<LandmarkSubspaces>(m, "LandmarkSubspaces")
         .def(nb::init<nb::object, Vector<std::int64_t>, Vector<double>, Vector<std::int64_t>, Vector<std::int32_t>,
                       std::optional<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>,
@@ -344,8 +354,8 @@ NB_MODULE(_core, m) {
     m.def("nearest", &nearest, "x"_a, "groups"_a, "columns"_a, "values"_a, "mean_distances"_a.none() = nb::none(),
           "epsilon"_a = 0.0, "unit_rows"_a = false, "n_neighbors"_a = 1, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "use_index"_a = true, "row_means"_a = false, "isa"_a = "");
-    m.def("nearest_in_subspaces", &nearest_in_subspaces, "x"_a, "subspaces"_a, "columns"_a, "values"_a, "epsilon"_a = 0.0,
-          "n_nearest"_a = 1, "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
+    m.def("nearest_in_subspaces", &nearest_in_subspaces, "x"_a, "subspaces"_a, "columns"_a, "values"_a,
+          "epsilon"_a = 0.0, "n_nearest"_a = 1, "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("project", &project_rows, "x"_a, "directions"_a, "out"_a, "center"_a.none() = nb::none(), "scale"_a = 1.0,
           "n_threads"_a = 1, "isa"_a = "");
     m.def("fourier_features", &fourier_rows, "x"_a, "out"_a, "frequencies"_a.none() = nb::none(),

@@ -44,7 +44,8 @@ inline const InstructionSet& find_set(const std::string& name, const std::string
     }
     std::string names;
     for (const auto& n : available_sets()) names += (names.empty() ? "" : ", ") + n;
-    throw nb::import_error((whence + "=" + name + " is not one of this machine's instruction sets: " + names + ".").c_str());
+    throw nb::import_error(
+        (whence + "=" + name + " is not one of this machine's instruction sets: " + names + ".").c_str());
 }
 
 inline const InstructionSet& chosen_set() {

@@ -74,7 +74,8 @@ public:
         return sure;
     }
 
-    void by_scan(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing, const OwnPairs& own, bool with_sum, bool with_nearest) {
+    void by_scan(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing, const OwnPairs& own,
+                 bool with_sum, bool with_nearest) {
         scores_.resize(static_cast<std::size_t>(group.n_tiles) * TILE * ROWS);
         const std::uint32_t all = n_rows == 32 ? ~std::uint32_t(0) : (std::uint32_t(1) << n_rows) - 1;
         const std::uint32_t incomplete = group.has_missing ? all : missing & all;

@@ -25,9 +25,7 @@ int candidates_of_tiles(const Real* x, int m, const Real* tiles, const Real* ini
             V limit[RV];
             UNROLL for (int j = 0; j < RV; ++j) limit[j] = load<V>(limits + row + j * W<Real>);
             I any{};
-            UNROLL for (int i = 0; i < RA; ++i) {
-                UNROLL for (int j = 0; j < RV; ++j) any |= scores[i][j] <= limit[j];
-            }
+            UNROLL for (int i = 0; i < RA; ++i) { UNROLL for (int j = 0; j < RV; ++j) any |= scores[i][j] <= limit[j]; }
             if (!bits<Real>(any)) continue;
             Real stored[RA][RV * W<Real>];
             UNROLL for (int i = 0; i < RA; ++i) {

@@ -18,7 +18,8 @@ struct Chunks {
 
     Chunks(std::int64_t n, std::int64_t bytes_per_block) : n_rows(n) {
         std::int64_t blocks = (n + ROWS - 1) / ROWS;
-        std::int64_t most = std::clamp<std::int64_t>(CHUNK_BYTES / std::max<std::int64_t>(bytes_per_block, 1), 1, CHUNK_BLOCKS);
+        std::int64_t most =
+            std::clamp<std::int64_t>(CHUNK_BYTES / std::max<std::int64_t>(bytes_per_block, 1), 1, CHUNK_BLOCKS);
         std::int64_t wanted = (blocks + most - 1) / most;
         wanted = std::min(blocks, (wanted + 15) / 16 * 16);  // an even share for up to 16 threads
         rows_each = (blocks + wanted - 1) / wanted * ROWS;
@@ -48,7 +49,8 @@ public:
         std::stable_sort(keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.value < b.value; });
     }
 
-    // The first of the anchors with this fingerprint, which follow each other by group and place; null if there is none.
+    // The first of the anchors with this fingerprint, which follow each other by group and place; null if there is
+    // none.
     const Key* first(std::uint64_t fingerprint) const {
         auto at = std::lower_bound(keys_.begin(), keys_.end(), fingerprint,
                                    [](const Key& key, std::uint64_t value) { return key.value < value; });
@@ -65,12 +67,12 @@ template <class Real, class Column>
 class Worker {
 public:
     Worker(const Kernels<Real>& kernels, const Matrix& x, const Groups& groups, const Placement<Real>& place,
-           const ValueRule& rule,
-           const Options& options, const Chunks& chunks, const OwnAnchors& own,
+           const ValueRule& rule, const Options& options, const Chunks& chunks, const OwnAnchors& own,
            const std::vector<AnchorIndex<Real>>& indexes, Column* columns, Real* values, double* chunk_sums,
            std::atomic<std::int64_t>* n_summed, std::atomic<std::int64_t>& n_missing)
-        : kernels_(kernels), x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks), own_(own), indexes_(indexes),
-          output_{columns, values, groups.n_groups, options.n_neighbors}, chunk_sums_(chunk_sums), n_summed_(n_summed), n_missing_(n_missing),
+        : kernels_(kernels), x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks),
+          own_(own), indexes_(indexes), output_{columns, values, groups.n_groups, options.n_neighbors},
+          chunk_sums_(chunk_sums), n_summed_(n_summed), n_missing_(n_missing),
           search_(kernels, groups.metric, options.n_neighbors),
           blocks_((chunks.rows_each + ROWS - 1) / ROWS, Block<Real>(kernels)) {
         std::size_t size = static_cast<std::size_t>(x.n_columns) * ROWS;
@@ -185,16 +187,16 @@ private:
         const Real unscale = static_cast<Real>(1 / groups_.scale);
         Real means[ROWS];
         for (int row = 0; rule_.row_means && row < n_rows; ++row) means[row] = search_.row_mean(row) * unscale;
-        const int n_missing =
-            output_.write(t, groups_.anchor_ptr[t], first, n_rows, search_.distances.data(), search_.index.data(),
-                          unscale, rule_, rule_.row_means ? means : nullptr);
+        const int n_missing = output_.write(t, groups_.anchor_ptr[t], first, n_rows, search_.distances.data(),
+                                            search_.index.data(), unscale, rule_, rule_.row_means ? means : nullptr);
         if (n_missing) n_missing_ += n_missing;
     }
 };
 
 // An index pays where many rows share it and a scan is long.
 template <class Real>
-std::vector<AnchorIndex<Real>> build_indexes(const Groups& groups, const Placement<Real>& place, std::int64_t n_rows, const Options& options) {
+std::vector<AnchorIndex<Real>> build_indexes(const Groups& groups, const Placement<Real>& place, std::int64_t n_rows,
+                                             const Options& options) {
     std::vector<AnchorIndex<Real>> out(groups.n_groups);
     if (!options.use_index || groups.projected() || options.sum_distances || options.n_neighbors > 1) return out;
     PackedGroup<Real> group;
@@ -230,9 +232,9 @@ Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups
     std::atomic<std::int64_t> n_missing{0};
     Outcome out;
     out.interrupted = !run_parallel(chunks.count, options.n_threads, interrupted, [&] {
-        return Worker<Real, Column>(kernels_of<Real>(set), x, groups, place, rule, options, chunks, own, indexes, columns,
-                                    values, n_sums ? chunk_sums.data() : nullptr, n_sums ? n_summed.data() : nullptr,
-                                    n_missing);
+        return Worker<Real, Column>(kernels_of<Real>(set), x, groups, place, rule, options, chunks, own, indexes,
+                                    columns, values, n_sums ? chunk_sums.data() : nullptr,
+                                    n_sums ? n_summed.data() : nullptr, n_missing);
     });
     out.n_missing = n_missing;
     out.sums.assign(n_sums, 0.0);
@@ -250,9 +252,7 @@ bool apply_rule(std::int64_t n_rows, int n_groups, int n_neighbors, const ValueR
     const Chunks chunks(n_rows, 0);
     const NearestOutput<Real, Column> output{columns, values, n_groups, n_neighbors};
     return run_parallel(chunks.count, n_threads, interrupted, [&] {
-        return [&](std::int64_t c, const std::atomic<bool>&) {
-            output.apply(rule, chunks.first(c), chunks.last(c));
-        };
+        return [&](std::int64_t c, const std::atomic<bool>&) { output.apply(rule, chunks.first(c), chunks.last(c)); };
     });
 }
 
@@ -260,8 +260,8 @@ bool apply_rule(std::int64_t n_rows, int n_groups, int n_neighbors, const ValueR
     template Outcome nearest_anchors<Real, Column>(const InstructionSet&, const Matrix&, const Groups&,                \
                                                    const ValueRule&, const Options&, const Interrupted&, Column*,      \
                                                    Real*);                                                             \
-    template bool apply_rule<Real, Column>(std::int64_t, int, int, const ValueRule&, int, const Interrupted&,          \
-                                           Column*, Real*);
+    template bool apply_rule<Real, Column>(std::int64_t, int, int, const ValueRule&, int, const Interrupted&, Column*, \
+                                           Real*);
 INSTANTIATE(float, std::int32_t)
 INSTANTIATE(float, std::int64_t)
 INSTANTIATE(double, std::int32_t)

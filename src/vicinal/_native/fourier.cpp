@@ -82,7 +82,8 @@ private:
 
     void write(const Real* angles, std::int64_t start, int width, const Real* factors, int b, int n_rows) {
         const std::int64_t stride = 2 * frequencies_.count;
-        kernels_.cos_sin(angles, width, factors, scale_, out_ + (first_ + b * ROWS) * stride + 2 * start, stride, n_rows);
+        kernels_.cos_sin(angles, width, factors, scale_, out_ + (first_ + b * ROWS) * stride + 2 * start, stride,
+                         n_rows);
     }
 };
 
@@ -97,9 +98,8 @@ bool fourier_features(const InstructionSet& set, const Matrix& x, const Frequenc
         panels.emplace_back().pack(*frequencies.frequencies, start, width, NEGATIVE<Real>);
     }
     const std::int64_t each = FourierWorker<Real>::rows_each(frequencies);
-    return run_parallel((x.n_rows + each - 1) / each, n_threads, interrupted, [&] {
-        return FourierWorker<Real>(kernels_of<Real>(set), x, frequencies, panels, scale, out);
-    });
+    return run_parallel((x.n_rows + each - 1) / each, n_threads, interrupted,
+                        [&] { return FourierWorker<Real>(kernels_of<Real>(set), x, frequencies, panels, scale, out); });
 }
 
 template bool fourier_features<float>(const InstructionSet&, const Matrix&, const Frequencies<float>&, float, int,

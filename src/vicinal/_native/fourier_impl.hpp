@@ -48,8 +48,9 @@ template <>
 struct Turn<double> {
     static constexpr double largest = 1e6, round = 6755399441055744.0, quarters = 0.63661977236758134308;
     static constexpr double parts[3] = {1.57079625129699707031, 7.54978941586159635335e-8, 5.39030285815811905296e-15};
-    static constexpr double sine[6] = {1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6,
-                                       -1.98412698295895385996e-4, 8.33333333332211858878e-3, -1.66666666666666307295e-1};
+    static constexpr double sine[6] = {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+                                       2.75573136213857245213e-6,  -1.98412698295895385996e-4,
+                                       8.33333333332211858878e-3,  -1.66666666666666307295e-1};
     static constexpr double cosine[6] = {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
                                          -2.75573141792967388112e-7,  2.48015872888517045348e-5,
                                          -1.38888888888730564116e-3,  4.16666666666665929218e-2};
@@ -67,7 +68,7 @@ inline void turn(typename Vec<Real>::V angle, typename Vec<Real>::V& cosine, typ
     using V = typename Vec<Real>::V;
     using I = typename Vec<Real>::I;
     using T = Turn<Real>;
-    constexpr int SIGN = 8 * sizeof(Real) - 2;  // moves the second bit to the sign
+    constexpr int SIGN = 8 * sizeof(Real) - 2;   // moves the second bit to the sign
     V rounded = angle * T::quarters + T::round;  // its last bits are the number of quarter turns
     I quarters = (I)rounded;
     rounded -= T::round;

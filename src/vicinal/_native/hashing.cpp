@@ -6,7 +6,7 @@
 namespace vicinal {
 namespace {
 
-constexpr int PLACES = 4096;                // hashed at a time: 16 KB
+constexpr int PLACES = 4096;                  // hashed at a time: 16 KB
 constexpr std::int64_t SUMS_BYTES = 1 << 18;  // of all rows that a worker has in hand
 constexpr std::int64_t MOST_ROWS = 32;
 
@@ -28,9 +28,8 @@ public:
         if (x_.sparse) {
             for (std::int64_t row = first; row < last && !stop; ++row) add_sparse(row);
         } else {
-            with_number(x_.type, [&](auto zero) {
-                add_dense(static_cast<const decltype(zero)*>(x_.data), first, last, stop);
-            });
+            with_number(x_.type,
+                        [&](auto zero) { add_dense(static_cast<const decltype(zero)*>(x_.data), first, last, stop); });
         }
         for (std::int64_t row = first; row < last; ++row) write(row);
     }
@@ -94,7 +93,8 @@ private:
     void write(std::int64_t row) {
         double* sums = sums_of(row);
         Real* out = out_ + row * n_components_;
-        for (std::int64_t k = 0; k < n_components_; ++k) out[k] = static_cast<Real>((sums[2 * k] - sums[2 * k + 1]) * scale_);
+        for (std::int64_t k = 0; k < n_components_; ++k)
+            out[k] = static_cast<Real>((sums[2 * k] - sums[2 * k + 1]) * scale_);
         std::fill(sums, sums + 2 * n_components_, 0.0);
     }
 };

@@ -1,5 +1,5 @@
-// Places and signs of hashed columns. Included by kernels_impl.hpp inside a namespace of each instruction set; no include
-// guard.
+// Places and signs of hashed columns. Included by kernels_impl.hpp inside a namespace of each instruction set; no
+// include guard.
 
 namespace {
 
@@ -10,8 +10,8 @@ inline std::uint64_t mixed(std::uint64_t h) {
     return h ^ (h >> 31);
 }
 
-// Word i of a column: two rounds of 32-bit arithmetic, which every instruction set has in vectors, on both halves of the
-// column's key.
+// Word i of a column: two rounds of 32-bit arithmetic, which every instruction set has in vectors, on both halves of
+// the column's key.
 inline std::uint32_t word(std::uint64_t key, std::uint32_t i) {
     std::uint32_t h = static_cast<std::uint32_t>(key) + i * 0x9E3779B9u;
     h = (h ^ (h >> 16)) * 0x7FEB352Du ^ static_cast<std::uint32_t>(key >> 32);
@@ -24,7 +24,8 @@ inline std::uint32_t word(std::uint64_t key, std::uint32_t i) {
 // A fraction of 32 bits, times 2 * block_size, tells place and sign. Small blocks make do with one of 16 bits: word i
 // serves block i and, by its upper half, block i + (n_blocks + 1) / 2.
 void hash_columns(const HashedMap& map, const std::uint64_t* columns, int n_columns, std::uint32_t* places) {
-    constexpr std::uint64_t STEP = 0x9E3779B97F4A7C15u;  // 2^64 over the golden ratio: consecutive numbers lie far apart
+    constexpr std::uint64_t STEP =
+        0x9E3779B97F4A7C15u;  // 2^64 over the golden ratio: consecutive numbers lie far apart
     const std::uint64_t start = mixed(map.seed + STEP);
     const std::uint32_t sides = 2 * map.block_size, kept = map.with_signs ? ~0u : ~1u;
     const std::uint32_t n_blocks = static_cast<std::uint32_t>(map.n_blocks), n_upper = n_blocks / 2;
@@ -44,6 +45,7 @@ void hash_columns(const HashedMap& map, const std::uint64_t* columns, int n_colu
             places[i] = i * sides + (((h & 0xFFFF) * sides >> 16) & kept);
             upper[i] = (n_lower + i) * sides + (((h >> 16) * sides >> 16) & kept);
         }
-        if (n_upper < n_lower) places[n_upper] = n_upper * sides + (((word(key, n_upper) & 0xFFFF) * sides >> 16) & kept);
+        if (n_upper < n_lower)
+            places[n_upper] = n_upper * sides + (((word(key, n_upper) & 0xFFFF) * sides >> 16) & kept);
     }
 }

@@ -81,7 +81,8 @@ bool search_grid(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Re
         const Real x = x0[row], y = x1[row];
         if ((x >= low_x) & (x <= high_x) & (y >= low_y) & (y <= high_y)) {
             const std::int32_t* start = grid.starts + cell_x[row] * grid.cells[1] + cell_y[row];
-            int at = nearest_point(grid.points[0] + *start, grid.points[1] + *start, start[1] - *start, x, y, best[row]);
+            int at =
+                nearest_point(grid.points[0] + *start, grid.points[1] + *start, start[1] - *start, x, y, best[row]);
             index[row] = grid.ids[*start + at];
         } else {
             index[row] = nearest_point(grid.all[0], grid.all[1], grid.size, x, y, best[row]);

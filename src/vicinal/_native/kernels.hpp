@@ -72,14 +72,16 @@ struct Kernels {
     void (*absolutes)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores);
     void (*squared_norms)(const Real* x, const std::int32_t* features, int m, Real* norms);
 
-    // distances of one row (a column of x) to all anchors over the features that both have; infinite where there are none
+    // distances of one row (a column of x) to all anchors over the features that both have; infinite where there are
+    // none
     void (*partial)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Metric metric,
                     Real* scores);
 
     // the k smallest scores of each row, ascending, ties to the lower anchor: best[level * ROWS + row]
     void (*select)(const Real* scores, int r, int k, Real* best, std::int32_t* index);
 
-    // rows (as bits) with a score in (best, limit] once the score is lowered by error_a[anchor] + size[row] * error_b[anchor]
+    // rows (as bits) with a score in (best, limit] once the score is lowered by error_a[anchor] + size[row] *
+    // error_b[anchor]
     std::uint32_t (*ambiguous)(const Real* scores, int r, const Real* best, const Real* limit, const Real* size,
                                const Real* error_a, const Real* error_b);
 
@@ -97,8 +99,8 @@ struct Kernels {
     bool (*search_line)(const LineIndex<Real>& line, Metric metric, const Real* x0, Real* best, std::int32_t* index);
     bool (*search_grid)(const GridIndex<Real>& grid, const Real* x0, const Real* x1, Real* best, std::int32_t* index);
 
-    // Candidates in tiles, over all m features, whose scores (init - x.a, or init plus absolute differences) are at most
-    // the row's limit: how many there are. Those of a row are found by ascending candidates.
+    // Candidates in tiles, over all m features, whose scores (init - x.a, or init plus absolute differences) are at
+    // most the row's limit: how many there are. Those of a row are found by ascending candidates.
     int (*candidates_by_dots)(const Real* x, int m, const Real* tiles, const Real* init, int n_tiles,
                               const Real* limits, Candidate<Real>* found);
     int (*candidates_by_absolutes)(const Real* x, int m, const Real* tiles, const Real* init, int n_tiles,
@@ -127,8 +129,10 @@ struct HashedMap {
 // Per column n_blocks numbers: twice the place, counted over all blocks, plus one where the sign is negative.
 using HashColumns = void(const HashedMap& map, const std::uint64_t* columns, int n_columns, std::uint32_t* places);
 
-// values become e^(scale (values - highest)); their sum is added to total, the sum of each times its exponent to moment.
-using Exponentials = void(double* values, std::int64_t count, double scale, double highest, double* total, double* moment);
+// values become e^(scale (values - highest)); their sum is added to total, the sum of each times its exponent to
+// moment.
+using Exponentials = void(double* values, std::int64_t count, double scale, double highest, double* total,
+                          double* moment);
 
 struct InstructionSet {
     const char* name;
@@ -146,8 +150,12 @@ extern const int n_instruction_sets;
 template <class Real>
 inline const Kernels<Real>& kernels_of(const InstructionSet& set);
 template <>
-inline const Kernels<float>& kernels_of<float>(const InstructionSet& set) { return *set.f32; }
+inline const Kernels<float>& kernels_of<float>(const InstructionSet& set) {
+    return *set.f32;
+}
 template <>
-inline const Kernels<double>& kernels_of<double>(const InstructionSet& set) { return *set.f64; }
+inline const Kernels<double>& kernels_of<double>(const InstructionSet& set) {
+    return *set.f64;
+}
 
 }  // namespace vicinal

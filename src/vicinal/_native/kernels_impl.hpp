@@ -47,7 +47,9 @@ bool transpose(const Real* rows, std::ptrdiff_t stride, Real* out) {
 
 struct Dot {
     template <class V>
-    static void step(V& acc, V x, V a) { acc -= x * a; }
+    static void step(V& acc, V x, V a) {
+        acc -= x * a;
+    }
 };
 struct Square {
     template <class V>
@@ -82,9 +84,7 @@ inline __attribute__((always_inline)) void micro_tile(const Real* x, const std::
             UNROLL for (int j = 0; j < RV; ++j) Op::step(acc[i][j], xv[j], a);
         }
     }
-    UNROLL for (int i = 0; i < RA; ++i) {
-        UNROLL for (int j = 0; j < RV; ++j) finish(i, j, acc[i][j]);
-    }
+    UNROLL for (int i = 0; i < RA; ++i) { UNROLL for (int j = 0; j < RV; ++j) finish(i, j, acc[i][j]); }
 }
 
 template <class Real, class Op>
@@ -154,8 +154,8 @@ void nearest_by_dots(const Real* x, const std::int32_t* features, int m, const R
     nearest_of_tiles<Real, Dot, true>(x, features, m, tiles, init, n_tiles, best, next, index);
 }
 template <class Real>
-void nearest_by_squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles,
-                        Real* best, std::int32_t* index) {
+void nearest_by_squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* best,
+                        std::int32_t* index) {
     nearest_of_tiles<Real, Square, false>(x, features, m, tiles, nullptr, n_tiles, best, nullptr, index);
 }
 
@@ -316,10 +316,14 @@ void sum_distances_as(const Real* scores, int r, const Real* offset, double* sum
 template <class Real>
 void sum_distances(const Real* scores, int r, Form form, const Real* offset, double* sums) {
     switch (form) {
-        case Form::expanded: return sum_distances_as<Real, Form::expanded>(scores, r, offset, sums);
-        case Form::squared: return sum_distances_as<Real, Form::squared>(scores, r, offset, sums);
-        case Form::plain: return sum_distances_as<Real, Form::plain>(scores, r, offset, sums);
-        case Form::projected: return sum_distances_as<Real, Form::projected>(scores, r, offset, sums);
+        case Form::expanded:
+            return sum_distances_as<Real, Form::expanded>(scores, r, offset, sums);
+        case Form::squared:
+            return sum_distances_as<Real, Form::squared>(scores, r, offset, sums);
+        case Form::plain:
+            return sum_distances_as<Real, Form::plain>(scores, r, offset, sums);
+        case Form::projected:
+            return sum_distances_as<Real, Form::projected>(scores, r, offset, sums);
     }
 }
 

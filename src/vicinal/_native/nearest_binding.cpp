@@ -1,6 +1,5 @@
 // Nearest rows: NumPy in and out.
 #include "binding.hpp"
-
 #include "nearest_rows.hpp"
 
 namespace {

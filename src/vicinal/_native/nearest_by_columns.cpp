@@ -126,9 +126,8 @@ bool nearest_by_columns(const InstructionSet& set, const NearestProblem& problem
         const auto listen = [&](double share) {
             return interrupted((static_cast<double>(first) + share * strip.count) / static_cast<double>(n));
         };
-        const bool finished = run_parallel((problem.x.n_rows + CHUNK - 1) / CHUNK, n_threads, listen, [&] {
-            return ColumnWorker(*set.f32, problem, strip, keys, rows);
-        });
+        const bool finished = run_parallel((problem.x.n_rows + CHUNK - 1) / CHUNK, n_threads, listen,
+                                           [&] { return ColumnWorker(*set.f32, problem, strip, keys, rows); });
         if (!finished) return false;
     }
     return true;

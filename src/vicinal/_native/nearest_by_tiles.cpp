@@ -6,8 +6,8 @@
 namespace vicinal {
 namespace {
 
-constexpr int PANEL = 8 * TILE;             // candidates that stay in the nearest cache while blocks of rows pass
-constexpr std::int64_t MOST_BLOCKS = 8;     // of rows that a thread holds
+constexpr int PANEL = 8 * TILE;            // candidates that stay in the nearest cache while blocks of rows pass
+constexpr std::int64_t MOST_BLOCKS = 8;    // of rows that a thread holds
 constexpr std::int64_t MEMORY = 64 << 20;  // for panels
 
 template <class Real>
@@ -42,7 +42,9 @@ struct Panels {
     std::vector<double> most;  // per panel, its largest row
 
     int n_panels() const { return static_cast<int>((count + PANEL - 1) / PANEL); }
-    int n_tiles(int p) const { return static_cast<int>((std::min<std::int64_t>(PANEL, count - p * PANEL) + TILE - 1) / TILE); }
+    int n_tiles(int p) const {
+        return static_cast<int>((std::min<std::int64_t>(PANEL, count - p * PANEL) + TILE - 1) / TILE);
+    }
 
     bool fill(const NearestProblem& problem, int n_threads) {
         const std::int64_t m = problem.y.n_columns;
@@ -50,16 +52,19 @@ struct Panels {
         tiles = zeros<Real>(static_cast<std::size_t>(n_panels()) * PANEL * m);
         init.assign(static_cast<std::size_t>(n_panels()) * PANEL, std::numeric_limits<Real>::infinity());
         most.assign(n_panels(), 0.0);
-        return run_parallel(n_panels(), n_threads, [](double) { return false; }, [&] {
-            return [&](std::int64_t p, const std::atomic<bool>&) {
-                for (std::int64_t i = p * PANEL; i < std::min(count, (p + 1) * PANEL); ++i) {
-                    Real* tile = tiles.get() + i / TILE * TILE * m + i % TILE;
-                    const double size = place_row(problem, problem.y, first + i, problem.y_scale(first + i), tile, TILE);
-                    init[i] = static_cast<Real>(scores.init(size));
-                    most[p] = std::max(most[p], size);
-                }
-            };
-        });
+        return run_parallel(
+            n_panels(), n_threads, [](double) { return false; },
+            [&] {
+                return [&](std::int64_t p, const std::atomic<bool>&) {
+                    for (std::int64_t i = p * PANEL; i < std::min(count, (p + 1) * PANEL); ++i) {
+                        Real* tile = tiles.get() + i / TILE * TILE * m + i % TILE;
+                        const double size =
+                            place_row(problem, problem.y, first + i, problem.y_scale(first + i), tile, TILE);
+                        init[i] = static_cast<Real>(scores.init(size));
+                        most[p] = std::max(most[p], size);
+                    }
+                };
+            });
     }
 };
 
@@ -115,13 +120,15 @@ private:
             limits[i] = RoughScores::limit_as<Real>(lists_[start + i].limit + errors[i]);
         }
         const std::int64_t begin = static_cast<std::int64_t>(p) * PANEL;
-        const int n_found = find_(x_.get() + static_cast<std::ptrdiff_t>(start) * m_, m_, panels_.tiles.get() + begin * m_,
-                                  panels_.init.data() + begin, panels_.n_tiles(p), limits, found_.data());
+        const int n_found =
+            find_(x_.get() + static_cast<std::ptrdiff_t>(start) * m_, m_, panels_.tiles.get() + begin * m_,
+                  panels_.init.data() + begin, panels_.n_tiles(p), limits, found_.data());
         for (int e = 0; e < n_found; ++e) {
             const Candidate<Real>& one = found_[e];
             if (begin + one.candidate >= panels_.count) continue;
             const int i = start + one.row;
-            settler_.add(lists_[i], first + i, sizes_[i], one.score, errors[one.row], panels_.first + begin + one.candidate);
+            settler_.add(lists_[i], first + i, sizes_[i], one.score, errors[one.row],
+                         panels_.first + begin + one.candidate);
         }
     }
 };
@@ -133,7 +140,8 @@ bool nearest_by_tiles(const InstructionSet& set, const NearestProblem& problem, 
                       const Interrupted& interrupted, double* keys, std::int64_t* rows) {
     const std::int64_t n = problem.y.n_rows, m = problem.y.n_columns;
     std::int64_t step = problem.panel_rows;
-    if (step == 0) step = std::max<std::int64_t>(PANEL, MEMORY / static_cast<std::int64_t>(sizeof(Real)) / m / PANEL * PANEL);
+    if (step == 0)
+        step = std::max<std::int64_t>(PANEL, MEMORY / static_cast<std::int64_t>(sizeof(Real)) / m / PANEL * PANEL);
     const std::int64_t blocks = (problem.x.n_rows + ROWS - 1) / ROWS;
     const std::int64_t blocks_each = std::clamp<std::int64_t>(blocks / n_threads, 1, MOST_BLOCKS);
     for (std::int64_t first = 0; first < n; first += step) {
@@ -142,7 +150,8 @@ bool nearest_by_tiles(const InstructionSet& set, const NearestProblem& problem, 
         panels.count = std::min(step, n - first);
         panels.fill(problem, n_threads);
         const auto listen = [&](double share) {
-            return interrupted((static_cast<double>(first) + share * static_cast<double>(panels.count)) / static_cast<double>(n));
+            return interrupted((static_cast<double>(first) + share * static_cast<double>(panels.count)) /
+                               static_cast<double>(n));
         };
         const bool finished = run_parallel((blocks + blocks_each - 1) / blocks_each, n_threads, listen, [&] {
             return TileWorker<Real>(kernels_of<Real>(set), problem, panels, blocks_each, keys, rows);

@@ -8,7 +8,8 @@ namespace {
 constexpr double SCATTER_COST = 20;  // of an entry that both rows have, in operations of dense tiles
 
 bool is_single(Number type) {
-    return type == Number::f32 || type == Number::i8 || type == Number::u8 || type == Number::i16 || type == Number::u16;
+    return type == Number::f32 || type == Number::i8 || type == Number::u8 || type == Number::i16 ||
+           type == Number::u16;
 }
 
 std::vector<double> entries_per_column(const Matrix& x) {
@@ -52,7 +53,8 @@ bool nearest_rows(const InstructionSet& set, NearestProblem& problem, int n_thre
     const std::int64_t n = problem.x.n_rows, k = problem.k;
     for (std::int64_t i = 0; i < n; ++i) NearestSoFar{distances + i * k, rows + i * k, k}.clear();
     if (!find_scales(problem, n_threads, interrupted)) return false;
-    auto search = is_single(problem.x.type) && is_single(problem.y.type) ? nearest_by_tiles<float> : nearest_by_tiles<double>;
+    auto search =
+        is_single(problem.x.type) && is_single(problem.y.type) ? nearest_by_tiles<float> : nearest_by_tiles<double>;
     if (problem.x.sparse && is_thin(problem.x, problem.y)) search = nearest_by_columns;
     if (!search(set, problem, n_threads, interrupted, distances, rows)) return false;
     if (problem.metric != Nearness::inner) return true;

@@ -19,10 +19,10 @@ struct NearestProblem {
     Matrix x, y;  // both dense or both CSR
     Nearness metric = Nearness::euclidean;
     std::int64_t k = 1;
-    const std::int64_t* own = nullptr;     // per row of x the row of y that is left out, or -1
-    const double* center = nullptr;        // moves rough scores, after scaling; none for CSR and angular metrics
-    double scale = 1;                      // a power of two that makes distances about 1
-    std::int64_t panel_rows = 0;           // of y that are prepared at a time; 0: as many as make sense
+    const std::int64_t* own = nullptr;         // per row of x the row of y that is left out, or -1
+    const double* center = nullptr;            // moves rough scores, after scaling; none for CSR and angular metrics
+    double scale = 1;                          // a power of two that makes distances about 1
+    std::int64_t panel_rows = 0;               // of y that are prepared at a time; 0: as many as make sense
     std::vector<RowScale> x_scales, y_scales;  // of angular metrics
 
     RowScale x_scale(std::int64_t i) const { return x_scales.empty() ? RowScale{scale, 1} : x_scales[i]; }
@@ -44,9 +44,12 @@ public:
                 const double scaled = key * scale_;
                 return scaled * scaled / 2 - size * size / 2 + SLACK * (scaled * scaled + size * size);
             }
-            case Nearness::manhattan: return key * scale_ * (1 + SLACK);
-            case Nearness::cosine: return key - 1 + SLACK;
-            case Nearness::inner: return key + SLACK * std::abs(key);
+            case Nearness::manhattan:
+                return key * scale_ * (1 + SLACK);
+            case Nearness::cosine:
+                return key - 1 + SLACK;
+            case Nearness::inner:
+                return key + SLACK * std::abs(key);
         }
         return key;
     }
@@ -55,10 +58,14 @@ public:
     // their keys being told apart.
     double error(double rounding, double size, double most) const {
         switch (metric_) {
-            case Nearness::euclidean: return rounding * (size + most) * (size + most);
-            case Nearness::manhattan: return rounding * (size + most);
-            case Nearness::cosine: return rounding;
-            case Nearness::inner: return rounding * size * most;
+            case Nearness::euclidean:
+                return rounding * (size + most) * (size + most);
+            case Nearness::manhattan:
+                return rounding * (size + most);
+            case Nearness::cosine:
+                return rounding;
+            case Nearness::inner:
+                return rounding * size * most;
         }
         return rounding;
     }
@@ -133,7 +140,9 @@ private:
     std::int64_t* const rows_;
     std::vector<double> highs_;
 
-    static const RowScale* scales(const std::vector<RowScale>& scales) { return scales.empty() ? nullptr : scales.data(); }
+    static const RowScale* scales(const std::vector<RowScale>& scales) {
+        return scales.empty() ? nullptr : scales.data();
+    }
 
     double limit(std::int64_t i, double size) const {
         const NearestSoFar so_far = found(i);

@@ -152,7 +152,8 @@ private:
 
 template <class Index>
 bool softmax_sums(const InstructionSet& set, const WeightedRows<Index>& x, double scale, const Candidates& candidates,
-                  int n_threads, const Interrupted& interrupted, SoftmaxSums& sums, double* gradient, double* received) {
+                  int n_threads, const Interrupted& interrupted, SoftmaxSums& sums, double* gradient,
+                  double* received) {
     const std::int64_t room = std::clamp<std::int64_t>(SUMS_ENTRIES / (x.n_rows + x.n_columns), 4, MOST_CHUNKS);
     const std::int64_t n_chunks = std::min(x.n_rows, room);
     std::vector<Chunk> chunks(static_cast<std::size_t>(n_chunks));
@@ -179,9 +180,9 @@ bool all_products(const WeightedRows<Index>& x, int n_threads, const Interrupted
     });
 }
 
-#define VICINAL_INSTANTIATE(Index)                                                                                       \
-    template bool softmax_sums(const InstructionSet&, const WeightedRows<Index>&, double, const Candidates&, int,        \
-                               const Interrupted&, SoftmaxSums&, double*, double*);                                      \
+#define VICINAL_INSTANTIATE(Index)                                                                                \
+    template bool softmax_sums(const InstructionSet&, const WeightedRows<Index>&, double, const Candidates&, int, \
+                               const Interrupted&, SoftmaxSums&, double*, double*);                               \
     template bool all_products(const WeightedRows<Index>&, int, const Interrupted&, double*);
 VICINAL_INSTANTIATE(std::int32_t)
 VICINAL_INSTANTIATE(std::int64_t)

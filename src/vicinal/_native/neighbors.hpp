@@ -30,8 +30,8 @@ struct SoftmaxSums {
     double entropies = 0;   // in nats
 };
 
-// Other rows in place of all: `count` of them are listed for every row. Each of the last n_sampled has been drawn to stand
-// for `share` rows.
+// Other rows in place of all: `count` of them are listed for every row. Each of the last n_sampled has been drawn to
+// stand for `share` rows.
 struct Candidates {
     const std::int32_t* rows = nullptr;
     std::int64_t count = 0, n_sampled = 0;

@@ -1,6 +1,5 @@
 // Products of rows: NumPy in and out.
 #include "binding.hpp"
-
 #include "neighbors.hpp"
 
 namespace {
@@ -11,7 +10,8 @@ public:
     // Calls f with the typed view; weights and bias must outlive the call.
     template <class F>
     auto with(const std::optional<Vector<double>>& weights, const std::optional<Vector<double>>& bias, F f) const {
-        require(!weights || static_cast<std::int64_t>(weights->shape(0)) == n_columns, "weights must have a number per column");
+        require(!weights || static_cast<std::int64_t>(weights->shape(0)) == n_columns,
+                "weights must have a number per column");
         require(!bias || static_cast<std::int64_t>(bias->shape(0)) == n_rows, "bias must have a number per row");
         const double* w = weights ? weights->data() : nullptr;
         const double* b = bias ? bias->data() : nullptr;
@@ -21,7 +21,8 @@ public:
     SparseRows(Vector<double> row_values, AnyVector row_columns, AnyVector row_starts, Vector<double> column_values,
                AnyVector column_rows, AnyVector column_starts)
         : row_values_(row_values), column_values_(column_values), row_columns_(row_columns), row_starts_(row_starts),
-          column_rows_(column_rows), column_starts_(column_starts), n_rows(static_cast<std::int64_t>(row_starts.shape(0)) - 1),
+          column_rows_(column_rows), column_starts_(column_starts),
+          n_rows(static_cast<std::int64_t>(row_starts.shape(0)) - 1),
           n_columns(static_cast<std::int64_t>(column_starts.shape(0)) - 1) {
         wide_ = row_columns.dtype() == nb::dtype<std::int64_t>();
         for (const auto& part : {row_columns, row_starts, column_rows, column_starts}) {
@@ -77,9 +78,8 @@ using Neighbors = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb:
 std::pair<double, double> softmax_of_products(const SparseRows& rows, Vector<double> weights,
                                               std::optional<Vector<double>> bias, double scale,
                                               std::optional<Neighbors> candidates, std::int64_t n_sampled, double share,
-                                              std::optional<Doubles> gradient,
-                                              std::optional<Doubles> received, int n_threads, nb::object callback,
-                                              const std::string& isa) {
+                                              std::optional<Doubles> gradient, std::optional<Doubles> received,
+                                              int n_threads, nb::object callback, const std::string& isa) {
     require(gradient.has_value() == received.has_value(), "gradient and received come together");
     require(!gradient || (static_cast<std::int64_t>(gradient->shape(0)) == rows.n_columns &&
                           static_cast<std::int64_t>(received->shape(0)) == rows.n_rows),
@@ -124,8 +124,9 @@ void bind_neighbors(nb::module_& m) {
     nb::class_<SparseRows>(m, "SparseRows")
         .def(nb::init<Vector<double>, AnyVector, AnyVector, Vector<double>, AnyVector, AnyVector>(), "row_values"_a,
              "row_columns"_a, "row_starts"_a, "column_values"_a, "column_rows"_a, "column_starts"_a);
-    m.def("softmax_of_products", &softmax_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(), "scale"_a = 1.0,
-          "candidates"_a.none() = nb::none(), "n_sampled"_a = 0, "share"_a = 1.0, "gradient"_a.none() = nb::none(), "received"_a.none() = nb::none(),
-          "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
+    m.def("softmax_of_products", &softmax_of_products, "rows"_a, "weights"_a, "bias"_a.none() = nb::none(),
+          "scale"_a = 1.0, "candidates"_a.none() = nb::none(), "n_sampled"_a = 0, "share"_a = 1.0,
+          "gradient"_a.none() = nb::none(), "received"_a.none() = nb::none(), "n_threads"_a = 1,
+          "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("products_of_rows", &products_of_rows, "rows"_a, "weights"_a, "out"_a, "n_threads"_a = 1);
 }

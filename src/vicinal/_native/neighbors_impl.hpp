@@ -4,9 +4,9 @@
 inline typename Vec<double>::V exponential(typename Vec<double>::V x) {
     using V = typename Vec<double>::V;
     using I = typename Vec<double>::I;
-    constexpr double SERIES[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                                 1.0 / 40320,      1.0 / 5040,      1.0 / 720,      1.0 / 120,     1.0 / 24,
-                                 1.0 / 6,          0.5,             1.0,            1.0};
+    constexpr double SERIES[] = {
+        1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+        1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
     constexpr double ROUND = 0x1.8p52;  // its last bits are the whole number that is added to it
     x = larger(x, splat<V>(-708.0));
     V rounded = x * 1.4426950408889634 + ROUND;

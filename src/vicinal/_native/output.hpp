@@ -39,8 +39,8 @@ struct NearestOutput {
 
     // k nearest of a block's rows in group t, as BlockSearch leaves them (level * ROWS + row). `means` is a number per
     // row where the rule goes by rows. Returns how many entries have no anchor.
-    int write(int t, std::int64_t base, std::int64_t first, int n_rows, const Real* distances, const std::int32_t* index,
-              Real unscale, const ValueRule& rule, const Real* means) const {
+    int write(int t, std::int64_t base, std::int64_t first, int n_rows, const Real* distances,
+              const std::int32_t* index, Real unscale, const ValueRule& rule, const Real* means) const {
         Column* column = columns + first * width() + t * k;
         Real* value = values + first * width() + t * k;
         int n_missing = 0;

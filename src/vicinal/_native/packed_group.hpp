@@ -60,9 +60,7 @@ public:
         measure(groups.metric);
     }
 
-    Real* anchor(int a) {
-        return tiles.data() + (static_cast<std::size_t>(a / TILE) * m) * TILE + a % TILE;
-    }
+    Real* anchor(int a) { return tiles.data() + (static_cast<std::size_t>(a / TILE) * m) * TILE + a % TILE; }
     const Real* anchor(int a) const { return const_cast<PackedGroup*>(this)->anchor(a); }
 
     std::vector<Real> coordinates(int f) const {
@@ -100,7 +98,8 @@ private:
         for (int a = 0; a < r; ++a) {
             Real* slot = anchor(a);
             Real largest = 0;
-            for (int f = 0; f < m; ++f) largest = std::abs(slot[f * TILE]) > largest ? std::abs(slot[f * TILE]) : largest;
+            for (int f = 0; f < m; ++f)
+                largest = std::abs(slot[f * TILE]) > largest ? std::abs(slot[f * TILE]) : largest;
             const Real power = leveling_power(largest, Real(1));
             for (int f = 0; f < m && power != 1; ++f) slot[f * TILE] *= power;
         }

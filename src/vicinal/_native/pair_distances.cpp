@@ -38,7 +38,8 @@ double power_against(double largest) {
 
 double largest_of_row(const Matrix& x, std::int64_t row) {
     double largest = 0;
-    for_each_entry(x, row, [&](std::int64_t, auto v) { largest = std::max(largest, std::abs(static_cast<double>(v))); });
+    for_each_entry(x, row,
+                   [&](std::int64_t, auto v) { largest = std::max(largest, std::abs(static_cast<double>(v))); });
     return largest;
 }
 
@@ -116,9 +117,8 @@ double PairDistances::robust_length(std::int64_t j) const {
     double size = 0, largest = 0;
     for_each_pair(j, [&](std::int64_t, double a, double b) { size = std::max({size, std::abs(a), std::abs(b)}); });
     const double shrink = size > 0x1p1000 ? 0x1p-4 : 1;
-    for_each_pair(j, [&](std::int64_t, double a, double b) {
-        largest = std::max(largest, std::abs(a * shrink - b * shrink));
-    });
+    for_each_pair(
+        j, [&](std::int64_t, double a, double b) { largest = std::max(largest, std::abs(a * shrink - b * shrink)); });
     if (largest == 0) return 0;
     const double power = power_against(largest);
     Sum sum;

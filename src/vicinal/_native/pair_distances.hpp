@@ -34,7 +34,8 @@ public:
 
     void read_query(std::int64_t i);
 
-    // The Euclidean, Manhattan or cosine distance of the query and row j of y, or the negative product of the scaled rows.
+    // The Euclidean, Manhattan or cosine distance of the query and row j of y, or the negative product of the scaled
+    // rows.
     double operator()(std::int64_t j) const;
 
 private:

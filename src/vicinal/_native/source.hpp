@@ -27,16 +27,26 @@ struct Matrix {
 template <class F>
 auto with_number(Number type, F f) {
     switch (type) {
-        case Number::f32: return f(float{});
-        case Number::f64: return f(double{});
-        case Number::i8: return f(std::int8_t{});
-        case Number::i16: return f(std::int16_t{});
-        case Number::i32: return f(std::int32_t{});
-        case Number::i64: return f(std::int64_t{});
-        case Number::u8: return f(std::uint8_t{});
-        case Number::u16: return f(std::uint16_t{});
-        case Number::u32: return f(std::uint32_t{});
-        case Number::u64: return f(std::uint64_t{});
+        case Number::f32:
+            return f(float{});
+        case Number::f64:
+            return f(double{});
+        case Number::i8:
+            return f(std::int8_t{});
+        case Number::i16:
+            return f(std::int16_t{});
+        case Number::i32:
+            return f(std::int32_t{});
+        case Number::i64:
+            return f(std::int64_t{});
+        case Number::u8:
+            return f(std::uint8_t{});
+        case Number::u16:
+            return f(std::uint16_t{});
+        case Number::u32:
+            return f(std::uint32_t{});
+        case Number::u64:
+            return f(std::uint64_t{});
     }
     throw std::logic_error("unknown number type");
 }
@@ -80,9 +90,9 @@ inline std::uint64_t fingerprint(const Matrix& x, std::int64_t row) {
     return h;
 }
 
-// All numbers are moved by `center` (a number per feature; none for CSR, whose zeros stay where they are) and multiplied
-// by `scale`, a power of two: Euclidean distances by expanded squares lose no digits to a far origin, and neither
-// overflow nor vanish.
+// All numbers are moved by `center` (a number per feature; none for CSR, whose zeros stay where they are) and
+// multiplied by `scale`, a power of two: Euclidean distances by expanded squares lose no digits to a far origin, and
+// neither overflow nor vanish.
 template <class Real>
 struct Placement {
     const Real* center = nullptr;

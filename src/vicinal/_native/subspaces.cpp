@@ -183,7 +183,8 @@ bool nearest_landmarks(const InstructionSet& set, const Matrix& x, const Subspac
     const std::int64_t lines = x.n_columns + subspaces.n_landmarks + (subspaces.neighbors ? subspaces.table.n_rows : 0);
     const std::int64_t blocks = (x.n_rows + ROWS - 1) / ROWS;
     const std::int64_t share = (blocks + options.n_threads - 1) / options.n_threads;
-    const std::int64_t budget = options.memory / options.n_threads / (lines * ROWS * static_cast<std::int64_t>(sizeof(Real)));
+    const std::int64_t budget =
+        options.memory / options.n_threads / (lines * ROWS * static_cast<std::int64_t>(sizeof(Real)));
     const std::int64_t blocks_each = std::clamp<std::int64_t>(std::min(budget, share), 1, 64);
     return run_parallel((blocks + blocks_each - 1) / blocks_each, options.n_threads, interrupted, [&] {
         return SubspaceWorker<Real, Column>(kernels_of<Real>(set), x, subspaces, place, rule, options.n_nearest,
@@ -219,9 +220,9 @@ bool project(const InstructionSet& set, const Matrix& x, const Matrix& direction
     });
 }
 
-#define INSTANTIATE(Real, Column)                                                                                      \
-    template bool nearest_landmarks<Real, Column>(const InstructionSet&, const Matrix&, const Subspaces&,              \
-                                                  const ValueRule&, const SubspaceOptions&, const Interrupted&,        \
+#define INSTANTIATE(Real, Column)                                                                               \
+    template bool nearest_landmarks<Real, Column>(const InstructionSet&, const Matrix&, const Subspaces&,       \
+                                                  const ValueRule&, const SubspaceOptions&, const Interrupted&, \
                                                   Column*, Real*);
 INSTANTIATE(float, std::int32_t)
 INSTANTIATE(float, std::int64_t)

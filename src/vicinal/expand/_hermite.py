@@ -201,7 +201,7 @@ class HermiteMap(TransformerMixin, BaseEstimator):
         return np.clip(1 - common**2 * of_degree.sum(axis=0), 0, 1)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names that tell the orders, ``"H2(x0) H1(x3)"``, or for "taylor" the powers, ``"x0^2 x3"``.
+        """Names with the orders, ``"H2(x0) H1(x3)"``, or for "taylor" the powers, ``"x0^2 x3"``.
 
         Parameters
         ----------

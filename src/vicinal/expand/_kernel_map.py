@@ -198,13 +198,13 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _refuse_what_does_not_fit(self, n_samples: int) -> None:
         needed = 8 * n_samples * 3 * n_samples  # the kernel matrix, its eigenvectors and LAPACK's work
         if self.max_memory is None:
-            allowed, by_whom = _available_memory(), "are available"
+            allowed, limit = _available_memory(), "are available"
         else:
-            allowed, by_whom = check_count("max_memory", self.max_memory), "are allowed by max_memory"
+            allowed, limit = check_count("max_memory", self.max_memory), "are allowed by max_memory"
         if needed > allowed:
             raise MemoryError(
                 f"The kernel matrix of {n_samples} rows and its eigenvectors need {needed / 1e9:.3g} GB of memory, but "
-                f"{allowed / 1e9:.3g} GB {by_whom}; fit fewer rows, or use "
+                f"{allowed / 1e9:.3g} GB {limit}; fit fewer rows, or use "
                 "sklearn.kernel_approximation.Nystroem."
             )
 
@@ -245,7 +245,7 @@ def _leading_eigenpairs(
 
 
 def _available_memory() -> int:
-    """Bytes that can be had without swapping, or all bytes of the machine where the system does not tell."""
+    """Bytes that are free without swapping, or all bytes of the machine where the system does not report them."""
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:

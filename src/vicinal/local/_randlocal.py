@@ -53,10 +53,10 @@ class RandLocal(TransformerMixin, BaseEstimator):
         The least value, as a share of the group's mean distance, that a far row gets.
     n_anchors : int or (int, int), default=(32, 1024)
         Anchors per group. A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows.
+        logarithms. It is at most half the rows.
     task : {"supervised", "unsupervised"}, default="supervised"
         Columns per group: uniform between 1 and all of them, or between half and all of them. Without labels nothing
-        can tell later which groups were useful, so each should see most of the data.
+        shows later which groups were useful, so each should see most of the data.
     feature_range : (int, int) or (float, float), default=None
         Columns per group, in place of what `task` says: a pair of numbers, or of shares of all columns.
     n_neighbors : int, default=1
@@ -68,10 +68,10 @@ class RandLocal(TransformerMixin, BaseEstimator):
         recognised by all its values: a row equal to an anchor in every column counts as that anchor.
     norm : {None, "l2"}, default=None
         "l2" scales every output row to unit length. For k-means and for distances between rows this matters: otherwise
-        rows far from all anchors huddle at the origin. Linear models converge faster, too.
+        rows far from all anchors crowd at the origin. Linear models converge faster, too.
     subspace : {"random", "correlated", "image"}, default="random"
-        How a group's columns are drawn: each alike; with a chance that grows with the correlation to a random
-        column; or as a random rectangle of an image.
+        How a group's columns are drawn: all with equal chances; with chances that grow with the correlation to a
+        random column; or as a random rectangle of an image.
     image_shape : (int, int) or (int, int, int), default=None
         Height, width and, if there are any, channels (last) of the images in the rows, where ``subspace="image"``.
     random_state : int, RandomState instance or None, default=None
@@ -111,7 +111,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
 
     In a group whose columns are all constant the mean distance is 0 and every value is `epsilon`. With fewer than 64
     rows a group has half as many anchors as there are rows. A row all of whose possible anchors are equal to itself
-    keeps one of them. Among anchors that are equally near, as far as the number type can tell, the first one counts.
+    keeps one of them. Among anchors that are equally near, up to rounding, the first one counts.
 
     Beside its input, the anchors and the output, a thread holds a few megabytes, or the widest group's columns times
     anchors if that is more. A memory-mapped array is read in blocks of rows.
@@ -237,7 +237,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         return nearest_codes(self._groups(), X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names that tell group and anchor: ``"group12_anchor34"``.
+        """Names of group and anchor: ``"group12_anchor34"``.
 
         Parameters
         ----------

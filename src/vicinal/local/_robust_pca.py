@@ -17,7 +17,7 @@ from ._robust_basis import QUANTILE, Flags, chi2_quantile, robust_basis, wilson_
 
 @obeys_n_jobs
 class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Principal components that outlying rows cannot tilt (ROBPCA), and two distances that tell which rows outlie.
+    """Principal components that outlying rows cannot tilt (ROBPCA), and two distances that show outliers.
 
     Every row is looked at from many directions, those through two rows each, and gets the largest distance from the
     middle that any of them shows. The least outlying rows give a first subspace; all rows near it give a better one;
@@ -31,7 +31,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         explain. None takes 80 % of the variance, leaves out what has less than a thousandth of the first component's
         variance, and stops at `max_components`.
     support_fraction : float, default=0.75
-        Share of the rows, from 0.5 to 1, that are trusted to be regular (h / n in the paper). It is at least
+        Share of the rows, from 0.5 to 1, that are assumed to be regular (h / n in the paper). It is at least
         (n + k + 1) / 2 rows, with k components at most.
     n_directions : int, default=250
         Directions through pairs of rows: all pairs if there are no more, else random ones.
@@ -72,7 +72,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     A share is one of the variance of the rows near the first subspace (the paper's reweighting step), over all
     dimensions; the number of components is chosen again from them. The minimum covariance determinant needs rows:
     where h is not above twice the number of components, or h rows are all at one place within the subspace, centre,
-    axes and variances are plainly those of the h least outlying rows.
+    axes and variances are those of the h least outlying rows.
 
     If at least h rows lie on a hyperplane, rows off it are outliers at any distance, and the components lie within it.
     If at least h rows are equal there is no robust variance, and `fit` raises a ValueError.

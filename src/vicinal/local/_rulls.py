@@ -60,7 +60,7 @@ class RULLS(LandmarkFeatures):
         Number of draws (T in the paper).
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It stays at most at half the rows, but above `n_nearest`.
+        logarithms. It is at most half the rows, but above `n_nearest`.
     n_neighborhood : int, default=30
         Rows that make a landmark's neighbourhood, the landmark among them (k_epsilon).
     radius : float, default=None
@@ -125,6 +125,10 @@ class RULLS(LandmarkFeatures):
     place. Where most rows are equal `pca="robust"` finds no directions and the principal ones are taken. If all rows
     are equal, so are all distances, and every value is `regularization`. With ``metric="cosine"`` angles are taken at
     the origin, with `normalize`, too: columns are scaled then, not moved.
+
+    Missing values (NaN) are refused. A distance between two rows can be taken over the columns that both have, as in
+    `SampledLandmarks`; but a row's place along a direction is a sum over all columns, to leave some out would move the
+    row, and a neighbourhood with gaps has no principal directions. Impute them first.
 
     References
     ----------
@@ -214,7 +218,7 @@ class RULLS(LandmarkFeatures):
         if k > X.shape[0]:
             warnings.warn(
                 f"n_neighborhood={k} needs at least as many rows; X has {X.shape[0]}, and all of them are used.",
-                stacklevel=4,
+                stacklevel=7,
             )
             k = X.shape[0]
         distances, neighbors = nearest_rows(X[samples], X, n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs)
@@ -226,7 +230,7 @@ class RULLS(LandmarkFeatures):
                 warnings.warn(
                     f"radius={self.radius} catches fewer than two other rows around {few.sum()} of {len(few)} "
                     f"landmarks; their {k} nearest rows are used.",
-                    stacklevel=4,
+                    stacklevel=7,
                 )
         equal = np.where(neighbors >= 0, distances, 0).max(1) == 0
         if equal.any():
