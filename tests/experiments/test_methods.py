@@ -1,4 +1,4 @@
-"""Methods: all run on all kinds of data; what they take stands in their estimators' tags; what is fixed is not chosen."""
+"""Methods: all run on all kinds of data, as their tags say; what is fixed is not chosen."""
 
 import warnings
 from dataclasses import replace

@@ -116,5 +116,5 @@ def test_mistakes_are_refused_as_those_in_other_tasks(toy, old, new, message):
 
 def test_it_is_gone_when_it_is_not_registered():
     assert "toy" not in TASKS
-    with pytest.raises(ValueError, match="task must be one of classification, .*; got 'toy'"):
+    with pytest.raises(ValueError, match=r"task must be one of classification, .*; got 'toy'"):
         read_experiment("mine", DECLARED)

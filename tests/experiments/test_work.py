@@ -7,8 +7,7 @@ from experiments.made import two_classes, work_for
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from vicinal.datasets import Sample
-from vicinal.experiments import Context, Method, Outcome, Role, find_method, read_experiment
-from vicinal.experiments import _methods
+from vicinal.experiments import Context, Method, Outcome, Role, _methods, find_method, read_experiment
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._noise import add_noise
 from vicinal.experiments._work import all_rows, features_of_all, readable, stratified_sample, work_of

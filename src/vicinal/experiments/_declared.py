@@ -124,15 +124,15 @@ def read_experiment(name: str, text: str) -> Experiment:
 
 def _view(name: str, declared: dict[str, Any]) -> Experiment:
     """Another view of a run."""
-    known = {**_types(Experiment, without=("name", "quick", "options"))}
-    _check_keys(name, "an experiment", declared, known)
+    known = _types(Experiment, without=("name", "quick", "options"))
+    _check_keys(name, "an experiment", {"of": declared["of"]}, known)
+    of = load_experiment(declared["of"])
+    _check_keys(name, "an experiment", declared, {**known, **_types(of.task.Options)})
     for key in declared:
         if key not in ("of", "title", "source", "shown", "paper", "remarks"):
             raise ValueError(f"The experiment {name} shows the run of {declared['of']}, which settles {key!r} already.")
     shown = _shown(name, declared.pop("shown", []))
-    view = replace(
-        load_experiment(declared["of"]), name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)}
-    )
+    view = replace(of, name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)})
     _check(view)
     return view
 
