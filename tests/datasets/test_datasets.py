@@ -44,19 +44,19 @@ def test_dense_table(folder, rng):
     np.testing.assert_array_equal(data.y, y)
     np.testing.assert_array_equal(data.split, split)
     assert data.X.dtype == np.float32
-    assert (data.name, data.feature_names, data.classes) == ("mine", ["a", "b", "c"], ["no", "yes"])
-    assert list(data.extras) == ["age"]
-    assert data.path == folder / "tabular/mine.npz"
-    assert data.sha256 == hashlib.sha256(data.path.read_bytes()).hexdigest()
-    nothing = ("adjacency", "views", "view_names", "relations", "node_counts", "target", "description", "verified")
-    assert all(data[field] is None for field in nothing)
+    assert (data.about.name, data.names, data.classes) == ("mine", ("a", "b", "c"), ("no", "yes"))
+    assert list(data.about.extras) == ["age"]
+    assert data.about.path == folder / "tabular/mine.npz"
+    assert data.about.sha256 == hashlib.sha256(data.about.path.read_bytes()).hexdigest()
+    assert all(field is None for field in (data.adjacency, data.views, data.side))
+    assert all(data.about[field] is None for field in ("relations", "node_counts", "target", "description", "verified"))
 
 
 def test_classes_that_do_not_name_the_labels_are_extras(folder):
     np.savez(folder / "tabular/mine.npz", X=np.eye(3), y=np.array([0, 1, 1]), classes=["smurf", "neptune", "normal"])
     data = load("mine")
     assert data.classes is None
-    assert data.extras["classes"].tolist() == ["smurf", "neptune", "normal"]
+    assert data.about.extras["classes"].tolist() == ["smurf", "neptune", "normal"]
 
 
 def test_csr_table(folder, sparse):
@@ -65,7 +65,7 @@ def test_csr_table(folder, sparse):
     assert sp.issparse(data.X)
     assert data.X.format == "csr"
     np.testing.assert_array_equal(data.X.toarray(), sparse.toarray())
-    assert data.extras == {}
+    assert data.about.extras == {}
 
 
 def test_network(folder, sparse):
@@ -84,8 +84,8 @@ def test_network(folder, sparse):
     np.testing.assert_array_equal(data.adjacency.toarray(), expected)
     assert data.adjacency.format == "csr"
     assert data.adjacency.has_canonical_format
-    assert data.feature_names == ["a", "b", "c", "d"]
-    assert list(data.extras) == ["edges_directed"]
+    assert data.names == ("a", "b", "c", "d")
+    assert list(data.about.extras) == ["edges_directed"]
 
 
 def test_an_edge_named_from_both_ends_counts_once(folder, sparse):
@@ -101,12 +101,12 @@ def test_views_are_named_and_stand_side_by_side(folder, rng):
     names = [f"v{k}" for k in range(11)]
     np.savez(folder / "hetero/mine.npz", **arrays, **terms, view_names=names, n_views=11, y=np.zeros(3, int))
     data = load("mine")
-    assert data.view_names == names
-    for view, expected in zip(data.views, views, strict=True):
-        np.testing.assert_array_equal(view.toarray(), expected.toarray())
+    assert list(data.views) == names
+    for columns, expected in zip(data.views.values(), views, strict=True):
+        np.testing.assert_array_equal(data.X[:, columns].toarray(), expected.toarray())
     np.testing.assert_array_equal(data.X.toarray(), np.hstack([view.toarray() for view in views]))
-    assert data.feature_names[:3] == ["v0:a", "v0:b", "v1:a"]
-    assert int(data.extras["n_views"]) == 11
+    assert data.names[:3] == ("v0:a", "v0:b", "v1:a")
+    assert int(data.about.extras["n_views"]) == 11
 
 
 def test_heterogeneous_network(folder, sparse):
@@ -122,21 +122,21 @@ def test_heterogeneous_network(folder, sparse):
         rel_drug_drug_unlike=np.array([[2, 1]]),
     )
     data = load("mine")
-    assert data.node_counts == {"drug": 6, "side_effect": 4}
-    assert data.target == "drug"
-    assert list(data.relations) == [("drug", "side_effect"), ("drug", "drug", "like"), ("drug", "drug", "unlike")]
-    relation = data.relations["drug", "side_effect"]
+    assert data.about.node_counts == {"drug": 6, "side_effect": 4}
+    assert data.about.target == "drug"
+    assert list(data.about.relations) == [("drug", "side_effect"), ("drug", "drug", "like"), ("drug", "drug", "unlike")]
+    relation = data.about.relations["drug", "side_effect"]
     assert relation.shape == (6, 4)
     assert list(zip(*relation.nonzero(), strict=True)) == [(0, 3), (5, 0)]
-    np.testing.assert_array_equal(data.extras["Xside_effect"].toarray(), sparse.T.toarray())
+    np.testing.assert_array_equal(data.about.extras["Xside_effect"].toarray(), sparse.T.toarray())
 
 
 def test_pickled_arrays_are_left_out_and_named(folder, rng):
     path = folder / "hetero/mine.npz"
     np.savez(path, X=rng.normal(size=(3, 2)), terms=np.array(["a", "b"], dtype=object))
     data = load("mine")
-    assert data.unread == ["terms"]
-    assert data.feature_names is None
+    assert data.about.unread == ["terms"]
+    assert data.names is None
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_search_order(folder, cache):
     for path in expected:
         np.savez(path, X=np.eye(2))
     for path in expected:
-        assert path_of("mine") == load("mine").path == path
+        assert path_of("mine") == load("mine").about.path == path
         path.unlink()
     assert path_of("mine") is None
 
@@ -203,24 +203,24 @@ def test_place_of_the_cache(folder, tmp_path, monkeypatch, variable):
     path = tmp_path / "home" / inside[variable]
     path.parent.mkdir(parents=True)
     np.savez(path, X=np.eye(2))
-    assert load("mine").path == path
+    assert load("mine").about.path == path
 
 
 def test_verified_tells_whether_the_file_is_that_of_the_catalogue(folder, known):
     path = folder / "tabular/spambase.npz"
     np.savez(path, X=np.eye(2), y=np.arange(2))
     data = load("spambase")
-    assert data.verified is False
-    assert data.licence == "UCI, CC BY 4.0"
-    known(sha256=data.sha256)
-    assert load("spambase").verified is True
+    assert data.about.verified is False
+    assert data.about.licence == "UCI, CC BY 4.0"
+    known(sha256=data.about.sha256)
+    assert load("spambase").about.verified is True
     known(sha256=None)
-    assert load("spambase").verified is None
+    assert load("spambase").about.verified is None
 
 
 def test_stand_ins_say_for_what(folder):
     np.savez(folder / "tabular/madelon.npz", X=np.eye(2), y=np.arange(2))
-    assert "GISETTE" in load("madelon").stand_in_for
+    assert "GISETTE" in load("madelon").about.stand_in_for
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_real_file_is_what_the_catalogue_says(name):
     if not Path(own, entry.folder, f"{name}.npz").exists():
         pytest.skip(f"{name}.npz is not in VICINAL_DATA")
     data = load(name)
-    assert data.verified is True
+    assert data.about.verified is True
     assert data.X.shape == entry.shape
     if entry.class_counts is None:
         assert data.y is None
@@ -308,16 +308,16 @@ def test_real_file_is_what_the_catalogue_says(name):
         labels, counts = np.unique(data.y, return_counts=True)
         assert dict(zip(labels.tolist(), counts.tolist(), strict=True)) == entry.class_counts
     assert entry.nonzeros is None or data.X.nnz == entry.nonzeros
-    assert tuple(view.shape[1] for view in data.views or ()) == entry.views
+    assert tuple(part.stop - part.start for part in (data.views or {}).values()) == entry.views
     if entry.edges is None:
         assert data.adjacency is None
     else:
         assert data.adjacency.nnz == 2 * entry.edges
         assert (data.adjacency != data.adjacency.T).nnz == 0
         assert data.adjacency.diagonal().sum() == 0
-    assert (data.relations is not None) == name.startswith("hin_")
-    if data.relations:
-        assert data.node_counts[data.target] == entry.shape[0]
+    assert (data.about.relations is not None) == name.startswith("hin_")
+    if data.about.relations:
+        assert data.about.node_counts[data.about.target] == entry.shape[0]
     if entry.fetchable and entry.nonzeros is None:
         assert data.X.dtype == entry.dtype
 

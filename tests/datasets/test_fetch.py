@@ -55,8 +55,8 @@ ROWS = ["0.5,1,2", "1.5,2,1", "2.5,?,2"]
 @pytest.mark.parametrize(
     ("name", "bundled", "classes"),
     [
-        ("breast_cancer", load_breast_cancer, ["malignant", "benign"]),
-        ("iris", load_iris, ["setosa", "versicolor", "virginica"]),
+        ("breast_cancer", load_breast_cancer, ("malignant", "benign")),
+        ("iris", load_iris, ("setosa", "versicolor", "virginica")),
     ],
 )
 def test_what_scikit_learn_brings_along_needs_no_network(folder, cache, monkeypatch, name, bundled, classes):
@@ -68,8 +68,8 @@ def test_what_scikit_learn_brings_along_needs_no_network(folder, cache, monkeypa
     np.testing.assert_array_equal(data.X, expected.data.astype(np.float32))
     np.testing.assert_array_equal(data.y, expected.target)
     assert data.classes == classes
-    assert data.feature_names == list(expected.feature_names)
-    assert data.verified is True
+    assert data.names == tuple(expected.feature_names)
+    assert data.about.verified is True
 
 
 def left_in(cache):
@@ -88,9 +88,9 @@ def test_fetched_is_cached_and_loads(openml, cache, known, either_parser):
     np.testing.assert_array_equal(data.X, np.array([[0.5, 1], [1.5, 2], [2.5, np.nan]], dtype=np.float32))
     assert data.X.dtype == np.float32
     assert data.y.tolist() == [1, 0, 1]
-    assert data.feature_names == ["a", "b"]
-    assert data.verified is True
-    assert data.path == path
+    assert data.names == ("a", "b")
+    assert data.about.verified is True
+    assert data.about.path == path
 
 
 def test_what_is_cached_is_not_asked_for_again(openml, known):
@@ -101,10 +101,10 @@ def test_what_is_cached_is_not_asked_for_again(openml, known):
     again = load("spambase")
     fetch("spambase")
     assert len(openml.asked) == n_asked
-    assert again.sha256 == first.sha256
+    assert again.about.sha256 == first.about.sha256
     fetch("spambase", force=True)
     assert len(openml.asked) > n_asked
-    assert load("spambase").sha256 == first.sha256  # the same data make the same file, whatever the time
+    assert load("spambase").about.sha256 == first.about.sha256  # the same data make the same file, whatever the time
 
 
 def test_first_rows_are_the_training_part_and_numbers_keep_their_type(openml, known, either_parser):
@@ -122,7 +122,7 @@ def test_the_inlier_class_gets_zero(openml, known, either_parser):
     openml.put_openml(30, {"a": "numeric", "class": ["1", "2", "5"]}, ["0,1", "1,5", "2,1", "3,2"])
     data = load("spambase")
     assert data.y.tolist() == [0, 1, 0, 1]
-    assert data.extras["y_class"].tolist() == [1, 5, 1, 2]
+    assert data.about.extras["y_class"].tolist() == [1, 5, 1, 2]
 
 
 def test_words_become_codes_in_alphabetical_order(openml, known, either_parser):
@@ -131,8 +131,8 @@ def test_words_become_codes_in_alphabetical_order(openml, known, either_parser):
     openml.put_openml(454, columns, ["'Out field',0", "Catcher,1", "?,1", "'Out field',0"])
     data = load("spambase")
     np.testing.assert_array_equal(data.X.ravel(), [1, 0, np.nan, 1])
-    assert data.feature_names == ["Position"]
-    assert data.extras["levels_Position"].tolist() == ["Catcher", "Out field"]
+    assert data.names == ("Position",)
+    assert data.about.extras["levels_Position"].tolist() == ["Catcher", "Out field"]
 
 
 def test_words_that_are_numbers_stand_for_themselves(openml, known, either_parser):
@@ -140,7 +140,7 @@ def test_words_that_are_numbers_stand_for_themselves(openml, known, either_parse
     openml.put_openml(44, {"a": ["9", "5"], "class": ["0", "1"]}, ["5,0", "?,1", "9,1"])
     data = load("spambase")
     np.testing.assert_array_equal(data.X.ravel(), [5, np.nan, 9])
-    assert data.extras == {}
+    assert data.about.extras == {}
 
 
 @pytest.mark.parametrize("ignore", [(), ("Player",)])
@@ -155,7 +155,7 @@ def test_columns_of_text_are_left_out_with_pandas_and_refused_without(openml, kn
     monkeypatch.setattr(fetching, "_has_pandas", lambda: False)
     with pytest.raises(ValueError, match=r"spambase from OpenML .* needs pandas; install it"):
         fetch("spambase", force=True)
-    assert load("spambase").verified  # what was there before is there still
+    assert load("spambase").about.verified  # what was there before is there still
 
 
 def test_sparse_data(openml, known, either_parser):
@@ -177,19 +177,19 @@ def test_real_sets_come_back_as_they_are_on_disk(openml, cache, real_folder, mon
     if path_of(name) is None:
         pytest.skip(f"{name}.npz is not in VICINAL_DATA")
     own = load(name)
-    labels = [str(label) for label in own.extras.get("y_class", own.y)]
-    names = own.feature_names or [f"c{j}" for j in range(own.X.shape[1])]
+    labels = [str(label) for label in own.about.extras.get("y_class", own.y)]
+    names = own.names or [f"c{j}" for j in range(own.X.shape[1])]
     columns = {**dict.fromkeys(names, "numeric"), "class": sorted(set(labels))}
     cells = [["?" if value != value else repr(value.item()) for value in row] for row in own.X]
     if name == "baseball":
         pytest.importorskip("pandas")
-        columns["Position"] = own.extras["position_levels"].tolist()
+        columns["Position"] = own.about.extras["position_levels"].tolist()
         cells = [[*row, columns["Position"][int(float(position))]] for *row, position in cells]
     rows = [",".join([*row, label]) for row, label in zip(cells, labels, strict=True)]
     openml.put_openml(entries()[name].openml, columns, rows)
     monkeypatch.delenv("VICINAL_DATA")
     again = load(name)
-    assert again.path == cache / f"{name}.npz"
+    assert again.about.path == cache / f"{name}.npz"
     assert again.X.dtype == own.X.dtype
     np.testing.assert_array_equal(again.X, own.X)
     np.testing.assert_array_equal(again.y, own.y)
@@ -292,7 +292,7 @@ def test_damaged_cache_is_said_to_be_so(openml, cache, known):
             call("spambase")
         assert "delete it or run `vicinal data fetch spambase --force`" in str(error.value)
     fetch("spambase", force=True)
-    assert load("spambase").verified is True
+    assert load("spambase").about.verified is True
 
 
 def test_a_checksum_without_its_file_is_no_data(openml, cache, known):
@@ -302,7 +302,7 @@ def test_a_checksum_without_its_file_is_no_data(openml, cache, known):
     cache.mkdir()
     (cache / "spambase.npz.sha256").write_text("0" * 64)
     assert path_of("spambase") is None
-    assert load("spambase").verified is True
+    assert load("spambase").about.verified is True
 
 
 def test_a_cache_that_cannot_be_written_to(folder, tmp_path, monkeypatch):
@@ -337,14 +337,14 @@ def kdd99(openml, monkeypatch):
 def test_kdd99_all(kdd99, known, cache):
     known(name="kdd", openml=None, fetcher="kdd99_10pct", shape=(9, 41), class_counts={0: 1, 1: 5, 2: 3})
     data = load("kdd")
-    assert data.classes == ["neptune", "normal", "smurf"]
+    assert data.classes == ("neptune", "normal", "smurf")
     assert data.y.tolist() == [1, 1, 1, 1, 1, 2, 2, 0, 2]
-    assert data.extras["levels_service"].tolist() == ["auth", "ecr_i", "ftp", "http", "private", "smtp"]
+    assert data.about.extras["levels_service"].tolist() == ["auth", "ecr_i", "ftp", "http", "private", "smtp"]
     assert data.X[:, 2].tolist() == [3, 5, 3, 2, 0, 1, 1, 4, 1]
     assert data.X[:, 0].tolist() == list(range(9))
     assert data.X.dtype == np.float32
     assert data.X[0, 24] == 0.25
-    assert data.feature_names[:3] == ["duration", "protocol_type", "service"]
+    assert data.names[:3] == ("duration", "protocol_type", "service")
     assert left_in(cache) == ["kdd.npz", "kdd.npz.sha256"]
 
 
@@ -356,7 +356,7 @@ def test_kdd99_sa_equals_scikit_learns_subset(kdd99, known, tmp_path):
     np.testing.assert_array_equal(data.X[:, 0], expected.data[:, 0].astype(float))
     np.testing.assert_array_equal(data.y, expected.target != b"normal.")
     np.testing.assert_array_equal(
-        data.extras["classes"][data.extras["attack"]] == "smurf", expected.target == b"smurf."
+        data.about.extras["classes"][data.about.extras["attack"]] == "smurf", expected.target == b"smurf."
     )
 
 
@@ -385,7 +385,7 @@ def test_covtype(openml, known, monkeypatch):
     assert data.X.dtype == np.int16
     assert data.X[:, :2].tolist() == [[2596, 1], [2590, -6]]
     assert data.y.tolist() == [5, 2]
-    assert data.feature_names[0] == "Elevation"
+    assert data.names[0] == "Elevation"
 
 
 def put_ijcnn1(server, parts):

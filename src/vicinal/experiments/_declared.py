@@ -124,15 +124,15 @@ def read_experiment(name: str, text: str) -> Experiment:
 
 def _view(name: str, declared: dict[str, Any]) -> Experiment:
     """Another view of a run."""
-    known = {**_types(Experiment, without=("name", "quick", "options"))}
-    _check_keys(name, "an experiment", declared, known)
+    known = _types(Experiment, without=("name", "quick", "options"))
+    _check_keys(name, "an experiment", {"of": declared["of"]}, known)
+    of = load_experiment(declared["of"])
+    _check_keys(name, "an experiment", declared, {**known, **_types(of.task.Options)})
     for key in declared:
         if key not in ("of", "title", "source", "shown", "paper", "remarks"):
             raise ValueError(f"The experiment {name} shows the run of {declared['of']}, which settles {key!r} already.")
     shown = _shown(name, declared.pop("shown", []))
-    view = replace(
-        load_experiment(declared["of"]), name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)}
-    )
+    view = replace(of, name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)})
     _check(view)
     return view
 
@@ -242,7 +242,13 @@ def _check_names(experiment: Experiment) -> None:
 
 def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, str]:
     """The fields of a dataclass, with how their types begin."""
-    return {item.name: str(item.type).split("[")[0].split()[0] for item in fields(kind) if item.name not in without}
+    return {item.name: _first_word(item.type) for item in fields(kind) if item.name not in without}
+
+
+def _first_word(annotation: Any) -> str:
+    """Types are texts in modules that put off their evaluation, and classes elsewhere."""
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return text.split("[")[0].split()[0].rpartition(".")[2]
 
 
 def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, str], needed: str = "") -> None:
@@ -252,7 +258,7 @@ def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, str], n
     for key, value in declared.items():
         if key not in known:
             raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
-        kind, words = TOML_TYPES[known[key]]
+        kind, words = TOML_TYPES.get(known[key], (object, "anything"))
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
     if needed and needed not in declared:

@@ -102,9 +102,19 @@ class Method:
 
     def tags(self, to: Context) -> Tags:
         """What its estimator takes, the first one of a pipeline: missing values, sparse rows, labels."""
+        return get_tags(self._first_estimator(to))
+
+    def takes_missing(self, to: Context, *, sparse: bool) -> bool:
+        """Whether it reads missing values, of sparse or of dense rows."""
+        first = self._first_estimator(to)
+        # Trees of scikit-learn read those of dense rows only, which their tags do not say.
+        of_dense_rows = sparse and type(first).__module__.startswith("sklearn.")
+        return get_tags(first).input_tags.allow_nan and not of_dense_rows
+
+    def _first_estimator(self, to: Context) -> Any:
         own = self.has_map or self.role is Role.DETECTOR
         estimator = self.build(to, {}) if own else self.build_model(to, {})
-        return get_tags(estimator[0] if isinstance(estimator, Pipeline) else estimator)
+        return estimator[0] if isinstance(estimator, Pipeline) else estimator
 
     @property
     def learns_from_labels(self) -> bool:

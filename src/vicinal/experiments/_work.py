@@ -126,12 +126,14 @@ def all_rows(work: Work) -> tuple[Sample, Outcome]:
 
 def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
     """What the method can read: missing values filled in, sparse rows made dense, where its tags ask for it."""
-    takes = work.method.tags(work.context_for(X)).input_tags
-    if not takes.allow_nan and (has_missing(X) or has_missing(X_test)):
+    to = work.context_for(X)
+    takes_sparse = work.method.tags(to).input_tags.sparse
+    takes_missing = work.method.takes_missing(to, sparse=sp.issparse(X) and takes_sparse)
+    if not takes_missing and (has_missing(X) or has_missing(X_test)):
         imputer = make_imputer()
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         outcome.note("missing values filled with medians")
-    if not takes.sparse and sp.issparse(X):
+    if not takes_sparse and sp.issparse(X):
         X, X_test = X.toarray(), X_test.toarray()
     return X, X_test
 

@@ -1,0 +1,134 @@
+"""Methods: all run on all kinds of data, as their tags say; what is fixed is not chosen."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from experiments.made import evaluate, two_classes
+
+from vicinal.experiments import Context, Role, find_method, method_names
+from vicinal.experiments._methods import METHODS
+
+CONTEXT = Context(n_rows=100, n_features=12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "missing", "csr, missing"])
+@pytest.mark.parametrize("name", [method.name for method in METHODS if method.role is not Role.DETECTOR])
+def test_all_run_on_all_kinds_of_data(name, kind):
+    method = find_method(name)
+    if not method.installed:
+        pytest.skip(f"{method.needs} is not installed")
+    X, y = two_classes(90)
+    X[:, 0] = 2 * y + 0.1 * X[:, 0]
+    if "csr" in kind:
+        X = np.where(np.abs(X) < 0.5, 0, X)
+        X = np.abs(X) if name == "rufs" else X  # which refuses negative values; CSR is not shifted
+    if "missing" in kind:
+        X[::7, 1] = np.nan
+    X = sp.csr_matrix(X) if "csr" in kind else X
+    with warnings.catch_warnings():
+        # Others' code, others' warnings; and weights of selectors that keep no column.
+        if name in ("lightgbm", "isolation-kernel") or method.role is Role.SELECTOR:
+            warnings.simplefilter("ignore")
+        outcome = evaluate("classification", short(method), X, y, folds=3, tuning_rows=40)
+    assert 0.6 < outcome.values[0][2] <= 1
+    filled = "missing values filled with medians" in outcome.notes
+    sparse = "csr" in kind and method.tags(CONTEXT).input_tags.sparse
+    assert filled == ("missing" in kind and not method.takes_missing(CONTEXT, sparse=sparse))
+    assert outcome.training_rows == 60
+
+
+def short(method):
+    """The method with two values of each parameter of its grid at most, and quick ones."""
+    quick = {
+        "dae": {"n_epochs": 2},
+        "sdae": {"n_epochs": 2},
+        "isolation-kernel": {"n_estimators": 10},
+        "rulls": {"n_neighborhood": 10},
+    }
+    model = {"boosting": {"max_iter": 5}, "lightgbm": {"n_estimators": 5}}
+    weights = dict.fromkeys(method.grid(CONTEXT)[0], 1.0) if method.role is Role.SELECTOR else {}
+
+    def first_and_last(to):
+        return [
+            {name: [values[0], values[-1]][: len(values)] for name, values in part.items()} for part in method.grid(to)
+        ]
+
+    fixed = method.fixing(quick.get(method.name, weights), {"C": 10.0, **model.get(method.name, {})})
+    if method.role is Role.MODEL and method.name != "rbf-svm":
+        fixed = method.fixing({}, model[method.name])
+    return replace(fixed, grid=first_and_last)
+
+
+class TestTags:
+    @pytest.mark.parametrize(
+        ("name", "missing", "sparse"),
+        [
+            ("raw", False, True),
+            ("randlocal", True, True),
+            ("boosting", True, False),
+            ("rbf-svm", False, True),
+            ("isolation-forest", True, True),
+            ("randlocal-spectral", True, True),  # a pipeline takes what its first step takes
+        ],
+    )
+    def test_say_what_a_method_takes(self, name, missing, sparse):
+        takes = find_method(name).tags(CONTEXT).input_tags
+        assert (takes.allow_nan, takes.sparse) == (missing, sparse)
+
+    def test_trees_of_scikit_learn_read_missing_values_of_dense_rows_only(self):
+        for name, sparse in (("trees", False), ("isolation-forest", False), ("randlocal", True)):
+            assert find_method(name).takes_missing(CONTEXT, sparse=False)
+            assert find_method(name).takes_missing(CONTEXT, sparse=True) == sparse
+
+    def test_none_of_the_maps_needs_labels(self):
+        assert not [name for name in method_names() if find_method(name).learns_from_labels]
+
+
+class TestFixing:
+    def keys(self, candidates):
+        return {name for candidate in candidates for name in candidate}
+
+    def test_takes_the_fixed_out_of_the_grids(self):
+        fixed = find_method("polynomial").fixing({"degree": 2}, {"C": 5.0})
+        assert self.keys(fixed.candidates(CONTEXT)) == {"gamma"}
+        assert fixed.model_candidates(CONTEXT) == [{}]
+        assert fixed.build(CONTEXT, {"gamma": 0.1}).degree == 2
+        assert fixed.build_model(CONTEXT, {}).C == 5.0
+        again = fixed.fixing({"gamma": 0.7}, {})
+        assert again.candidates(CONTEXT) == [{}]
+        assert (again.build(CONTEXT, {}).degree, again.build(CONTEXT, {}).gamma) == (2, 0.7)
+        assert self.keys(find_method("polynomial").candidates(CONTEXT)) == {"degree", "gamma"}
+
+    @pytest.mark.parametrize(
+        ("fixed", "subspaces"),
+        [
+            ({"subspace": "random"}, {None}),
+            ({"subspace": "image"}, {None}),
+            ({"n_neighbors": 7}, {"random", "correlated", "image"}),
+            ({"n_neighbors": 7, "subspace": "correlated"}, {None}),
+        ],
+        ids=str,
+    )
+    def test_leaves_the_parts_of_a_grid_that_it_belongs_to(self, fixed, subspaces):
+        """Rectangles are of no use to groups that are not rectangles: RandLocal refuses them."""
+        to = replace(CONTEXT, image_shape=(3, 4))
+        candidates = find_method("randlocal-tuned").fixing(fixed, {}).candidates(to)
+        assert {candidate.get("subspace") for candidate in candidates} == subspaces
+        for candidate in candidates:
+            of_images = candidate.get("subspace", fixed.get("subspace")) == "image"
+            assert ("image_shape" in candidate) == of_images
+
+
+@pytest.mark.parametrize("name", ["rulls", "projected-landmarks", "sampled-landmarks"])
+@pytest.mark.parametrize(("n_groups", "iterations"), [(7, 7), (100, 100), (400, 100)])
+def test_landmarks_have_at_most_the_papers_iterations(name, n_groups, iterations):
+    assert find_method(name).build(replace(CONTEXT, n_groups=n_groups), {}).n_iterations == iterations
+
+
+def test_names_are_unique_and_unknown_ones_get_a_hint():
+    assert len(set(method_names())) == len(METHODS)
+    with pytest.raises(ValueError, match=r"There is no method 'randlocl'; did you mean 'randlocal'"):
+        find_method("randlocl")

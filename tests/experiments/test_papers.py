@@ -1,0 +1,201 @@
+"""The packaged experiments: what they hold is the papers', and agrees with what else these say."""
+
+import pytest
+
+from vicinal import datasets
+from vicinal.experiments import Context, Role, Variant, experiment_names, find_method, load_experiment
+from vicinal.experiments._protocol import protocol_of
+
+
+class TestPackaged:
+    @pytest.fixture(params=experiment_names())
+    def packaged(self, request):
+        return load_experiment(request.param)
+
+    def test_there_are_the_papers_tables_and_figures(self):
+        assert experiment_names() == [
+            "expand-accuracy",
+            "expand-kernel-error",
+            "randlocal-figure4",
+            "randlocal-figure5",
+            "randlocal-table3",
+            "randlocal-table5-6",
+            "randlocal-table7",
+            "randlocal-times",
+            "rulls-figure3",
+            "rulls-figure4",
+            "rulls-table2",
+            "rulls-table3",
+            "rulls-table4",
+            "rulls-table5",
+            "rulls-table6",
+            "thesis-figure1",
+            "thesis-figure2",
+            "thesis-table3",
+            "thesis-table3-one-start",
+            "thesis-times",
+        ]
+
+    def test_all_of_their_data_are_in_the_catalogue(self, packaged):
+        assert {spec.name for spec in packaged.data} <= {entry.name for entry in datasets.catalog()}
+
+    @pytest.mark.parametrize("quick", [False, True])
+    def test_cells_are_unique_and_whole_folds_come_first(self, packaged, quick):
+        packaged = packaged.quickened() if quick else packaged
+        cells = packaged.cells()
+        assert len(set(cells)) == len(cells) > 0
+        order = [(cell.seed, cell.fold) for cell in cells]
+        assert order == sorted(order)
+        for variant in {cell.variant for cell in cells}:
+            assert Variant.read(str(variant)) == variant
+
+    def test_fixed_and_varied_parameters_are_the_methods_own(self, packaged):
+        to = Context(n_rows=50, n_features=10)
+        for cell in packaged.cells():
+            method = packaged.method(cell)
+            if method.has_map and method.installed:
+                built = method.build(to, {}).get_params()
+                assert {name: built[name] for name in method.parameters} == method.parameters
+                assert not any(set(candidate) & set(method.parameters) for candidate in method.candidates(to))
+            assert method.role is Role.DETECTOR or not method.installed or method.build_model(to, {})
+
+    def test_quick_ones_are_smaller_and_of_another_protocol(self, packaged):
+        quick = packaged.quickened()
+        assert quick.quick
+        assert all(spec.rows <= 1000 for spec in quick.data)
+        assert len(quick.cells()) <= len(packaged.cells())
+        assert max(cell.fold for cell in quick.cells()) <= 1
+        assert {cell.data for cell in quick.cells()} == {cell.data for cell in packaged.cells()}
+        protocols = [{protocol_of(one, cell) for cell in one.cells()} for one in (quick, packaged)]
+        assert not protocols[0] & protocols[1]
+
+    def test_quick_ones_vary_less(self):
+        figure3 = load_experiment("rulls-figure3").quickened().method_spec("rulls")
+        assert figure3.vary == {"n_groups": (1, 10)}
+        errors = load_experiment("expand-kernel-error").quickened().method_spec("nystroem")
+        assert errors.vary == {"n_components": (64, 128, 256)}
+
+    def test_the_paper_protocol_of_its_methods(self):
+        table3 = load_experiment("randlocal-table3")
+        assert (table3.options.folds, table3.n_groups) == (5, 400)
+        assert find_method("randlocal").build(Context(50, 10), {}).epsilon == 1e-4
+        figure5 = load_experiment("randlocal-figure5")
+        values = list(map(str, figure5.variants(figure5.methods[0])))
+        assert values == [
+            *(f"epsilon={epsilon}" for epsilon in (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)),
+            *(f"n_groups={groups}" for groups in (50, 100, 200, 300, 400, 500, 600, 800, 1000)),
+        ]
+
+    def test_what_noise_cost_agrees_with_the_papers_own_percentages(self):
+        """Table 7 names the loss against Table 3 in per cent, too: mistyped figures would not agree with it."""
+        losses = {
+            "raw": {"ijcnn1": (0.75, 0.26), "covtype": (3.12, 3.10), "mnist": (None, 1.38)},
+            "rbf-svm": {"ijcnn1": (3.81, 3.54), "covtype": (34.54, 34.54), "mnist": (5.08, 4.56)},
+            "dae": {"ijcnn1": (3.15, 3.27), "covtype": (7.15, 6.52), "mnist": (6.04, 6.56)},
+            "sdae": {"ijcnn1": (3.50, 3.85), "covtype": (4.62, 4.67), "mnist": (12.49, 14.47)},
+            "randlocal": {"ijcnn1": (2.88, 3.26), "covtype": (9.94, 11.98), "mnist": (4.47, 4.30)},
+        }
+        without, noisy = (load_experiment(f"randlocal-{table}").paper for table in ("table3", "table7"))
+        for method, by_data in losses.items():
+            for data, loss in by_data.items():
+                before = without[method][data]["micro_f1"][0]
+                for kind, percent in zip(("add", "append"), loss, strict=True):
+                    after = noisy[method][data][f"micro_f1, noise={kind}"][0]
+                    # The paper's 0.49 for raw MNIST with noise added is not what its own two figures say: left out.
+                    if percent is not None:
+                        assert 100 * (1 - after / before) == pytest.approx(percent, abs=0.03), (method, data, kind)
+
+
+class TestRULLS:
+    """The paper's tables are whole, and agree with what else it says about them."""
+
+    METHODS = ("raw", "randlocal", "projected-landmarks", "sampled-landmarks", "rulls")
+    NOISY = ("japanese_vowels", "fashion_mnist", "breast_cancer", "baseball")
+
+    def percent(self, name, method, data, metric="accuracy"):
+        return 100 * load_experiment(name).paper[method][data][metric][0]
+
+    @pytest.mark.parametrize(
+        ("method", "losses"),
+        [
+            ("raw", (1.28, 0.27, 8.15, 0.85, 21.65, 1.00, 4.36, 0.64)),
+            ("randlocal", (4.38, 1.78, 5.14, 0.40, 7.42, 0.03, 1.22, 0.75)),
+            ("projected-landmarks", (1.76, 1.15, 3.83, 0.75, 7.88, 0.45, 1.40, 0.53)),
+            ("sampled-landmarks", (1.48, 1.11, 3.06, 1.26, 7.96, 0.14, 0.25, 1.20)),
+            ("rulls", (6.26, 1.48, 4.73, 0.94, 8.41, 0.01, 2.63, 0.87)),
+        ],
+    )
+    def test_what_noise_cost_agrees_with_table_3(self, method, losses):
+        places = [(kind, data) for kind in ("columns", "rows") for data in self.NOISY]
+        for (kind, data), loss in zip(places, losses, strict=True):
+            before = self.percent("rulls-table2", method, data)
+            after = self.percent("rulls-table3", method, data, f"accuracy, noise={kind}")
+            assert abs(before - after) == pytest.approx(loss, abs=0.011), (kind, data)
+
+    @pytest.mark.parametrize(
+        ("method", "gains"), [("randlocal", (8.73, 9.11, 0.88, None, 2.28)), ("raw", (None, None, 4.08, 3.28, 7.41))]
+    )
+    def test_what_rulls_gains_agrees_with_section_4_3(self, method, gains):
+        """Left out: 8 % and 7.84 % over raw features and 0.12 % over RandLocal, which Table 2 does not have."""
+        data = ("japanese_vowels", "fashion_mnist", "breast_cancer", "baseball", "pendigits")
+        for name, gain in zip(data, gains, strict=True):
+            if gain is not None:
+                ours, theirs = (self.percent("rulls-table2", each, name) for each in ("rulls", method))
+                assert ours - theirs == pytest.approx(gain, abs=0.011), name
+
+    def test_table_4_stands_beside_tables_2_and_3(self):
+        assert [self.percent("rulls-table4", "rulls-robust", "breast_cancer", f"accuracy, noise={kind}") for kind in (
+            "none", "columns", "rows"
+        )] == pytest.approx([92.28, 86.49, 93.33])  # fmt: skip
+        for method in ("raw", "sampled-landmarks", "rulls"):
+            beside = load_experiment("rulls-table4").paper[method]["breast_cancer"]
+            noisy = load_experiment("rulls-table3").paper[method]["breast_cancer"]
+            without = load_experiment("rulls-table2").paper[method]["breast_cancer"]["accuracy"]
+            assert beside == {**noisy, "accuracy, noise=none": without}
+
+    def test_clustering_agrees_with_the_text(self):
+        """Section 4.5: RULLS is best on two of three; ROBPCA gives more than PCA on Iris."""
+        reported = load_experiment("rulls-table5").paper
+        assert set(reported) == set(self.METHODS)
+        best = {
+            data: max(reported, key=lambda method: reported[method][data]["nmi_geometric"]) for data in reported["raw"]
+        }
+        assert best == {"anuran_mfcc": "rulls", "iris": "sampled-landmarks", "baseball": "rulls"}
+        six = load_experiment("rulls-table6").paper
+        assert six["rulls"]["iris"] == reported["rulls"]["iris"]
+        assert six["rulls-robust"]["iris"]["nmi_geometric"] == (0.7981,)
+
+    def test_curves_end_at_table_2(self):
+        curves, table = (load_experiment(name).paper for name in ("rulls-figure3", "rulls-table2"))
+        for method in self.METHODS:
+            ends = {data: tuple(figures.values()) for data, figures in curves[method].items()}
+            assert ends == {
+                data: (figures["accuracy"],) for data, figures in table[method].items() if data != "fashion_mnist"
+            }
+        for method in self.METHODS[1:]:
+            spec = load_experiment("rulls-figure3").method_spec(method)
+            assert spec.vary == {"n_groups": (1, 10, 50, 100)}
+
+    def test_parameters_are_the_papers(self):
+        to = Context(n_rows=9961, n_features=14, n_groups=100)
+        for name in ("rulls-table2", "rulls-table3", "rulls-table4", "rulls-table5", "rulls-table6", "rulls-figure3"):
+            experiment = load_experiment(name)
+            assert experiment.n_groups == 100
+            for spec in experiment.methods:
+                method = find_method(spec.name).fixing(spec.parameters, spec.model)
+                if not spec.name.startswith(("rulls", "projected-landmarks", "sampled-landmarks")):
+                    continue
+                made = method.build(to, {})
+                assert (made.n_iterations, made.n_landmarks, made.regularization) == (100, (32, 1024), 1e-4)
+                assert made.n_nearest == 10
+                if spec.name == "rulls":
+                    assert (made.n_neighborhood, made.variance, made.normalize) == (30, 0.95, False)
+                    assert made.pca == ("robust" if "robust" in spec.id else "classic")
+
+    def test_figure_4_has_one_draw_of_122_landmarks(self):
+        figure = load_experiment("rulls-figure4")
+        assert (figure.task.name, figure.n_groups) == ("images", 1)
+        shares = {method: reported["japanese_vowels"]["sparsity_ratio"][0] for method, reported in figure.paper.items()}
+        assert shares.pop("randlocal") == int(1e4 / 122) / 1e4
+        assert set(shares.values()) == {int(1e5 / 122) / 1e4}
+        assert len(shares) == 3
