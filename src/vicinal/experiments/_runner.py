@@ -27,7 +27,7 @@ from .._page import Section
 from .._sample import Sample
 from ._experiment import Cell, Experiment
 from ._picture_file import picture_path, read_pictures, write_pictures
-from ._results import Result, ResultFile, failed_results, results_of, with_memory
+from ._results import Result, ResultFile, failed_results, read_results, results_of, with_memory
 from ._shelf import Shelf
 from ._work import work_of
 
@@ -86,7 +86,7 @@ def run(
                 file.add(results)
             callback(cell, event)
     file.write()
-    return file.results
+    return read_results(path, experiment)  # rounded as a run that continues finds them
 
 
 def run_pictures(experiment: Experiment, path: Path) -> Section | None:
