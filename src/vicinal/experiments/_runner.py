@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn
 from threadpoolctl import threadpool_limits
@@ -102,7 +103,7 @@ def run_pictures(experiment: Experiment, path: Path) -> Section | None:
 
 def share_cores(jobs: int | None, n_cells: int) -> tuple[int, int]:
     """Cells at a time, and threads of each; -1 is all cores, as elsewhere."""
-    cores = n_threads(None)
+    cores = joblib.cpu_count()
     workers = min(cores if jobs is None else n_threads(jobs), max(1, n_cells))
     return workers, max(1, cores // workers)
 
