@@ -55,7 +55,16 @@ def experiment_names() -> list[str]:
 
 
 def load_experiment(name: str) -> Experiment:
-    """The experiment of that name, or that a TOML file declares.
+    """The experiment of that name, or the one that a TOML file declares.
+
+    Parameters
+    ----------
+    name : str
+        One of `experiment_names`, or the path of a file that ends in ".toml".
+
+    Returns
+    -------
+    Experiment
 
     Examples
     --------
@@ -74,7 +83,18 @@ def load_experiment(name: str) -> Experiment:
 
 
 def read_experiment(name: str, text: str) -> Experiment:
-    """An experiment from the text of a TOML file; what is wrong with it is said in one sentence.
+    """An experiment from the text of a TOML file; a mistake in it raises a ValueError of one sentence.
+
+    Parameters
+    ----------
+    name : str
+        What the experiment is called; its CSV gets the same name.
+    text : str
+        The text of the file: title, task, metrics, data, methods and more, as CONTRIBUTING.md describes.
+
+    Returns
+    -------
+    Experiment
 
     Examples
     --------

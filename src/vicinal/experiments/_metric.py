@@ -67,7 +67,21 @@ COSTS = (FEATURE_SECONDS, MODEL_SECONDS)
 class Measure:
     """A metric, at a place that the task gives a meaning (a number of columns, a neighbour).
 
-    `best_of_grid` is said of what the best parameters of a grid reach, which only labels show.
+    Parameters
+    ----------
+    metric : Metric
+        What is measured.
+    at : int or str, default=None
+        The place; None where the task has none.
+    best_of_grid : bool, default=False
+        Whether it is the value of the best parameters of a grid, which only labels show.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Metric
+    >>> nmi = Metric("nmi", "NMI")
+    >>> str(Measure(nmi)), str(Measure(nmi, at=100)), str(Measure(nmi, at=100, best_of_grid=True))
+    ('nmi', 'nmi@100', 'best_nmi@100')
     """
 
     metric: Metric

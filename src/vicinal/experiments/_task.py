@@ -51,6 +51,28 @@ class Task(ABC):
         Whether methods are given the labels of the training part.
     pictures_first : bool
         Whether the report begins with the pictures.
+
+    Examples
+    --------
+    A task that measures how far apart the rows are, as the columns have them:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.datasets import Sample
+    >>> from vicinal.experiments import Context, Measure, Metric, Outcome, Role, Task, Work, comparison
+    >>> class Spread(Task):
+    ...     name = "spread"
+    ...     metrics = (Metric("variance", "variance", better=None, high=np.inf),)
+    ...     roles = (Role.COLUMNS,)
+    ...     def evaluate(self, work):
+    ...         X = work.preparation(work.sample.X).fit_transform(work.sample.X)
+    ...         return Outcome([(0, Measure(self.metrics[0]), float(X.var(axis=0).sum()))])
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> experiment = comparison("iris", methods=("raw",))
+    >>> cell, sample = experiment.cells()[0], Sample(*load_iris(return_X_y=True))
+    >>> work = Work(experiment, cell, experiment.method(cell), Context(150, 4), sample, lambda X: StandardScaler())
+    >>> [(str(measure), round(value, 6)) for _, measure, value in Spread().evaluate(work).values]
+    [('variance', 4.0)]
     """
 
     name: ClassVar[str]
