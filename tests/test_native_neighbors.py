@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from vicinal import _native
-from vicinal._calls import sparse_rows
+from vicinal._native import sparse_rows
 
 each_instruction_set = pytest.mark.parametrize("isa", _native.available_instruction_sets)
 

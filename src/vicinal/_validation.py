@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+SMALLEST_SQUARED = 1e-150  # the square of which a double still holds with all its digits
+
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help
 
 
@@ -290,3 +292,15 @@ def _is_count(value: Any) -> bool:
 
 def _is_fraction(value: Any) -> bool:
     return isinstance(value, float | np.floating)
+
+
+def refuse_extreme_values(name: str, rows: Matrix) -> None:
+    """Refuses rows whose squares or the sums of them are beyond their number type, or all vanish."""
+    entries = rows.data if sp.issparse(rows) else rows
+    largest = float(np.abs(entries).max(initial=0.0))
+    high = 1e-4 * float(np.sqrt(np.finfo(rows.dtype).max))
+    if largest and not SMALLEST_SQUARED < largest < high:
+        raise ValueError(
+            f"Values of X go up to {largest:.3g}, whose squares {name} cannot hold in {rows.dtype}; scale X first, for "
+            "example with sklearn.preprocessing.StandardScaler."
+        )

@@ -1,25 +1,21 @@
 """What the terminal shows: tables of 80 columns, progress with and without a terminal, names that look like markup."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import joblib
 import numpy as np
 import pytest
 from shell import vicinal
 
-from vicinal.cli._arguments import check_jobs, image_shape, share_cores
+from vicinal.cli._arguments import check_jobs, image_shape
 from vicinal.cli._score_tables import score_table
 from vicinal.cli._terminal import Steps, note, refuse, say, show, warn, width
+from vicinal.experiments import Cell, Variant, share_cores
 
 ODD = "a [bold]name[/] with [/brackets] :smile:"
 
 
-@dataclass
-class Cell:
-    data: str = "iris [1]"
-    method: str = "raw"
-    setting: str = ""
-    fold: int = 2
+CELL = Cell("iris [1]", "raw", Variant(), seed=0, fold=2)
 
 
 def test_sentences_are_shown_as_they_are(capsys):
@@ -44,7 +40,7 @@ def test_consoles_follow_the_width(monkeypatch, capsys):
 def test_progress_without_a_terminal_is_plain_lines(capsys):
     with Steps(total=3) as steps:
         for event in ("kept", "started", "done", "no [memory]"):
-            steps.cell(Cell(), event)
+            steps.cell(CELL, event)
         steps.share(0.5)
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -55,9 +51,9 @@ def test_progress_on_a_terminal_is_a_bar(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     with Steps(total=2) as steps:
-        steps.cell(Cell(), "started")
-        steps.cell(Cell(), "done")
-        steps.cell(Cell(fold=3), "it has [too] few rows")
+        steps.cell(CELL, "started")
+        steps.cell(CELL, "done")
+        steps.cell(replace(CELL, fold=3), "it has [too] few rows")
     shown = capsys.readouterr().err
     assert "iris [1] raw fold 3: it has [too] few rows\n" in shown
     assert "100%" in shown
@@ -90,7 +86,7 @@ class TestJobs:
 
     def test_no_jobs_are_refused(self):
         with pytest.raises(ValueError, match=r"--jobs must be a number of at least 1, or -1 for all cores; got 0\."):
-            share_cores(0, 3)
+            check_jobs(0)
         assert check_jobs(None) is None
         assert check_jobs(-1) == -1
 

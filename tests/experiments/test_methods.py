@@ -110,7 +110,7 @@ class TestFixing:
             ({"n_neighbors": 7}, {"random", "correlated", "image"}),
             ({"n_neighbors": 7, "subspace": "correlated"}, {None}),
         ],
-        ids=str,
+        ids=["random", "image", "neighbours", "neighbours, correlated"],
     )
     def test_leaves_the_parts_of_a_grid_that_it_belongs_to(self, fixed, subspaces):
         """Rectangles are of no use to groups that are not rectangles: RandLocal refuses them."""

@@ -5,12 +5,24 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from vicinal.experiments import cell_features, load_experiment, read_experiment, read_results, run
-from vicinal.experiments._results import FIELDS, ResultFile
+from vicinal import datasets
+from vicinal.experiments import (
+    experiment_page,
+    load_experiment,
+    read_experiment,
+    read_results,
+    run,
+    run_pictures,
+    share_cores,
+    summarise,
+)
+from vicinal.experiments._results import ResultFile
+from vicinal.report import render
 
 DECLARED = """
 title = "A small one"
@@ -26,7 +38,16 @@ methods = [
     { name = "randlocal", id = "few", vary = { n_groups = [2, 5] } },
 ]
 """
-SAME = [name for name in FIELDS if "seconds" not in name and name not in ("peak_memory_mb", "threads")]
+# A run as a process of its own, which says what it does.
+SCRIPT = """
+import sys
+from pathlib import Path
+from vicinal.experiments import load_experiment, run
+
+if __name__ == "__main__":
+    experiment = load_experiment(sys.argv[1])
+    run(experiment, Path(sys.argv[2]), callback=lambda cell, event: print(event, flush=True))
+"""
 
 
 @pytest.fixture
@@ -43,25 +64,36 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def figures(path):
-    return [{name: row[name] for name in SAME} for row in read_results(path)]
+@pytest.fixture
+def small(folder):
+    return load_experiment(str(folder / "small.toml"))
 
 
-def command(folder, *more):
-    return [sys.executable, "-m", "vicinal.cli", "reproduce", str(folder / "small.toml"), "-o", str(folder), *more]
+def without_costs(result):
+    """A result but for what depends on the machine, and on the state of the source at that moment."""
+    costs = ("feature_seconds", "model_seconds", "tuning_seconds", "peak_memory_mb", "threads")
+    return replace(result, versions={}, **dict.fromkeys(costs))
 
 
-def test_a_killed_run_continues_to_the_same_csv(folder):
-    subprocess.run(command(folder), check=True, capture_output=True)
+def kept_values(path, experiment):
+    return [without_costs(result) for result in read_results(path, experiment)]
+
+
+def command(folder):
+    script = folder / "script.py"
+    script.write_text(SCRIPT)
+    return [sys.executable, str(script), str(folder / "small.toml"), str(folder / "small.csv")]
+
+
+def test_a_killed_run_continues_to_the_same_csv(folder, small):
     path = folder / "small.csv"
-    whole = figures(path)
-    assert len(whole) == 2 * 3 * 4 * 2  # data, folds, methods with their settings, metrics
+    run(small, path)
+    whole = kept_values(path, small)
+    assert len(whole) == 2 * 3 * 4 * 2  # data, folds, methods with their variants, metrics
     path.unlink()
 
     process = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.time() + 60
-    while time.time() < deadline and (not path.exists() or path.read_text().count("\n") < 8):
-        time.sleep(0.02)
+    assert _wait_for(lambda: path.exists() and path.read_text().count("\n") >= 8)
     process.send_signal(signal.SIGKILL)
     process.wait()
     kept = path.read_text().count("\n") - 1
@@ -69,11 +101,11 @@ def test_a_killed_run_continues_to_the_same_csv(folder):
     with path.open("a") as file:  # what a write that was cut short would leave
         file.write("small,blobs,raw,,0,2,accu")
 
-    again = subprocess.run(command(folder), check=True, capture_output=True, text=True)
-    assert figures(path) == whole
-    computed = again.stderr.count(": done")
-    assert computed <= len(whole) // 2 - kept // 2  # two rows per cell: finished cells are not run again
-    assert "Every repeat" in again.stdout
+    again = subprocess.run(command(folder), check=True, capture_output=True, text=True).stdout.split()
+    assert kept_values(path, small) == whole
+    # Two results per cell: finished cells are not run again.
+    assert again.count("kept") == kept // 2
+    assert again.count("done") == len(whole) // 2 - kept // 2
 
 
 def test_children_end_with_a_killed_run(folder):
@@ -81,19 +113,35 @@ def test_children_end_with_a_killed_run(folder):
     (folder / "small.toml").write_text(text)
     process = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     children = _wait_for(lambda: _descendants(process.pid))
+    assert children
     process.kill()
     process.wait()
     assert _wait_for(lambda: not any(_alive(child) for child in children))
 
 
-def test_threads_and_cells_at_a_time_do_not_change_figures(folder):
-    experiment = load_experiment(str(folder / "small.toml"))
-    one = run(experiment, folder / "one.csv", jobs=1)
-    two = run(experiment, folder / "two.csv", jobs=2)
-    assert [[row[name] for name in SAME] for row in one] == [[row[name] for name in SAME] for row in two]
-    assert {row["threads"] for row in one} == {str(os.cpu_count())}
-    assert all(float(row["peak_memory_mb"]) > 10 for row in one)
-    assert all(row["scikit_learn"] and row["numpy"] and row["vicinal"] for row in one)
+def test_threads_and_cells_at_a_time_do_not_change_values(folder, small):
+    one = run(small, folder / "one.csv", jobs=1)
+    two = run(small, folder / "two.csv", jobs=2)
+    assert list(map(without_costs, one)) == list(map(without_costs, two))
+    assert {result.threads for result in one} == {share_cores(1, len(small.cells()))[1]}
+    assert all(result.peak_memory_mb > 10 for result in one)
+    assert all(result.versions[name] for result in one for name in ("scikit_learn", "numpy", "vicinal"))
+
+
+def test_all_cores_may_be_asked_for_by_minus_one(folder, small):
+    experiment = replace(small, methods=small.methods[:1], data=small.data[:1])
+    results = run(experiment, folder / "small.csv", jobs=-1)
+    assert len(results) == 3 * 2
+    assert all(result.value is not None for result in results)
+
+
+@pytest.mark.parametrize(("jobs", "n_cells"), [(None, 100), (-1, 100), (1, 100), (2, 1), (-1, 0), (500, 3)], ids=str)
+def test_cells_at_a_time_share_the_cores(jobs, n_cells):
+    cores = share_cores(1, 1)[1]
+    workers, threads = share_cores(jobs, n_cells)
+    wanted = cores if jobs in (None, -1) else jobs
+    assert workers == min(wanted, max(1, n_cells))
+    assert 1 <= threads == max(1, cores // workers)
 
 
 def test_groups_can_be_varied_for_all_that_have_them(folder):
@@ -107,8 +155,8 @@ def test_groups_can_be_varied_for_all_that_have_them(folder):
         data = ["blobs"]
         methods = [{{ name = "randlocal", {varied} }}, {{ name = "projected-landmarks", {varied} }}]
     """
-    rows = run(read_experiment("few", declared), folder / "few.csv")
-    sizes = {(row["method"], row["setting"]): float(row["nonzeros_per_row"]) for row in rows}
+    results = run(read_experiment("few", declared), folder / "few.csv")
+    sizes = {(result.method, str(result.variant)): result.nonzeros_per_row for result in results}
     assert sizes == {
         ("randlocal", "n_groups=2"): 2,
         ("randlocal", "n_groups=5"): 5,
@@ -117,8 +165,8 @@ def test_groups_can_be_varied_for_all_that_have_them(folder):
     }
 
 
-def test_features_as_images_from_the_command_to_the_report(folder):
-    (folder / "small.toml").write_text("""
+def test_a_second_report_needs_no_data(folder, monkeypatch):
+    declared = """
         title = "Two looks"
         task = "images"
         metrics = ["sparsity_ratio"]
@@ -131,43 +179,43 @@ def test_features_as_images_from_the_command_to_the_report(folder):
         ]
         [paper.randlocal]
         blobs = { sparsity_ratio = [0.03] }
-    """)
-    told = subprocess.run(
-        command(folder, "--report", str(folder / "report.html")), check=True, capture_output=True, text=True
-    ).stdout
-    assert [(row["method"], row["value"]) for row in read_results(folder / "small.csv")] == [
-        ("randlocal", "0.033333"),
-        ("sampled-landmarks", "0.200000"),
-    ]
-    assert "RandLocal 0.0333; sampled landmarks 0.2000" in " ".join(told.split())
-    page = (folder / "report.html").read_text()
-    assert page.count('<img style="--rows:150"') == 2
+    """
+    experiment, path = read_experiment("looks", declared), folder / "looks.csv"
+
+    def report():
+        results = run(experiment, path)
+        pictures = run_pictures(experiment, path)
+        page = experiment_page(experiment, summarise(experiment, results), command="", facts=(), pictures=pictures)
+        return [(result.method, f"{result.value:.6f}") for result in results], render(page)
+
+    values, text = report()
+    assert values == [("randlocal", "0.033333"), ("sampled-landmarks", "0.200000")]
+    assert "RandLocal 0.0333; sampled landmarks 0.2000" in text
+    assert text.count('<img style="--rows:150"') == 2
     for words in ("Features of Three blobs", "sparsity ratio 0.0333", "sparsity ratio 0.2", "paper 0.0300 (+0.0033)"):
-        assert words in page
-    again = load_experiment(str(folder / "small.toml"))
-    features, y = cell_features(again, again.cells()[1])
-    assert features.shape == (150, 30)
-    np.testing.assert_array_equal(y, np.arange(150) % 3)
+        assert words in text
+
+    monkeypatch.setattr(datasets, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    assert report()[1] == text
 
 
-def test_a_cell_that_fails_is_told_and_tried_again(folder):
+def test_a_cell_that_fails_says_why_and_is_tried_again(folder):
     declared = DECLARED.replace('"raw",', '{ name = "rbf-map", parameters = { max_memory = 1000 } },')
     experiment = read_experiment("small", declared)
     events = []
-    rows = run(experiment, folder / "small.csv", callback=lambda cell, event: events.append((cell.method, event)))
-    failed = [row for row in rows if row["method"] == "rbf-map"]
+    results = run(experiment, folder / "small.csv", callback=lambda cell, event: events.append((cell.method, event)))
+    failed = [result for result in results if result.method == "rbf-map"]
     assert len(failed) == 2 * 3 * 2
-    assert all(row["value"] == "" and "memory" in row["notes"] for row in failed)
+    assert all(result.value is None and "memory" in result.notes for result in failed)
     assert any(method == "rbf-map" and "memory" in event for method, event in events)
     file = ResultFile.open(folder / "small.csv", experiment)
-    assert not any(key[1] == "rbf-map" for key in file.done())
+    assert not any(cell.method == "rbf-map" for cell in file.done())
     assert len(file.done()) == 2 * 3 * 3
 
 
-def test_results_of_another_version_or_protocol_are_refused(folder):
-    experiment = load_experiment(str(folder / "small.toml"))
+def test_results_of_another_version_or_protocol_are_refused(folder, small):
     path = folder / "small.csv"
-    run(experiment, path)
+    run(small, path)
     other = read_experiment("small", DECLARED.replace("n_groups = 20", "n_groups = 21"))
     with pytest.raises(ValueError, match=r"results of another protocol than small has now.*--fresh"):
         run(other, path)
@@ -176,27 +224,26 @@ def test_results_of_another_version_or_protocol_are_refused(folder):
     text = path.read_text()
     path.write_text(text.replace("peak_memory_mb,", "", 1))
     with pytest.raises(ValueError, match="not a result file of this version of vicinal"):
-        run(experiment, path)
+        run(small, path)
     lines = text.splitlines()
     path.write_text("\n".join([*lines[:3], "broken,row", *lines[3:]]) + "\n")
     with pytest.raises(ValueError, match=r"small.csv, line 4: not a row of 24 values"):
-        run(experiment, path)
+        run(small, path)
 
 
-def test_half_a_cell_is_run_again(folder):
-    experiment = load_experiment(str(folder / "small.toml"))
+def test_half_a_cell_is_run_again(folder, small):
     path = folder / "small.csv"
-    run(experiment, path)
-    whole = figures(path)
+    run(small, path)
+    whole = kept_values(path, small)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")  # one of two metrics is there
-    run(experiment, path)
-    assert figures(path) == whole
+    run(small, path)
+    assert kept_values(path, small) == whole
 
 
-def test_a_full_disk_keeps_what_was_there(folder):
+def test_a_full_disk_keeps_what_was_there(folder, small):
     """A file size limit stands in for a full disk."""
-    subprocess.run(command(folder), check=True, capture_output=True)
     path = folder / "small.csv"
+    run(small, path)
     before = path.read_text()
     limited = ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *command(folder)]
     refused = subprocess.run(limited, capture_output=True, text=True, check=False)
@@ -204,14 +251,14 @@ def test_a_full_disk_keeps_what_was_there(folder):
     assert path.read_text() == before
 
 
-def test_missing_data_are_told_before_anything_runs(folder, monkeypatch):
+def test_missing_data_are_named_before_anything_runs(folder, monkeypatch):
     monkeypatch.setenv("VICINAL_CACHE", str(folder / "cache"))
     experiment = read_experiment("small", DECLARED.replace('"blobs"', '"blobz"'))
     with pytest.raises(ValueError, match=r"There is no data set 'blobz'; did you mean 'blobs'\?"):
         run(experiment, folder / "small.csv")
 
 
-def _wait_for(condition, seconds=20):
+def _wait_for(condition, seconds=120):
     deadline = time.time() + seconds
     while time.time() < deadline:
         if found := condition():

@@ -82,7 +82,7 @@ def test_gaussian_noise_is_a_share_of_the_columns_spread(batches, rng):
 
 def test_losses_are_mean_squared_errors_of_the_epochs_batches(batches):
     """One batch per epoch: its loss is that of the weights before its step, which are the fit with an epoch less."""
-    settings = {"n_components": 10, "batch_size": 300, "level": 0.2, "alpha": 0.5, "random_state": 0}
+    settings = {"n_components": 10, "batch_size": 300, "level": 0.2, "weight_decay": 0.5, "random_state": 0}
     losses = DenoisingAutoencoder(n_epochs=4, **settings).fit(DIGITS[:300]).loss_curve_
     inputs, targets = batches[3]
     before = DenoisingAutoencoder(n_epochs=3, **settings).fit(DIGITS[:300])
@@ -103,7 +103,7 @@ def test_without_damage_it_comes_near_pca_and_never_below():
     pca = PCA(8).fit(DIGITS)
     least = np.mean((pca.inverse_transform(pca.transform(DIGITS)) - DIGITS) ** 2)
     model = DenoisingAutoencoder(
-        8, level=0.0, activation="tanh", n_epochs=40, learning_rate_init=5e-3, alpha=0.0, random_state=0
+        8, level=0.0, activation="tanh", n_epochs=40, learning_rate_init=5e-3, weight_decay=0.0, random_state=0
     ).fit(DIGITS)
     error = np.mean((model.inverse_transform(model.transform(DIGITS)) - DIGITS) ** 2)
     assert least <= error < 1.25 * least
@@ -120,8 +120,10 @@ def test_masked_training_mends_masked_rows_better_than_plain_training(rng):
 
 def test_decay_draws_weights_towards_zero():
     norms = [
-        np.linalg.norm(DenoisingAutoencoder(n_epochs=3, alpha=alpha, random_state=0).fit(DIGITS).encoder_weights_)
-        for alpha in (0.0, 1.0, 10.0)
+        np.linalg.norm(
+            DenoisingAutoencoder(n_epochs=3, weight_decay=decay, random_state=0).fit(DIGITS).encoder_weights_
+        )
+        for decay in (0.0, 1.0, 10.0)
     ]
     assert norms[0] > norms[1] > norms[2]
 
@@ -217,7 +219,7 @@ def test_ctrl_c_ends_the_training(listening):
         ({"batch_size": "all"}, "batch_size must be one of 'auto'; got 'all'"),
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1; got 0"),
         ({"learning_rate_init": 0}, "learning_rate_init must be above 0"),
-        ({"alpha": -1}, "alpha must be a number of at least 0; got -1"),
+        ({"weight_decay": -1}, "weight_decay must be a number of at least 0; got -1"),
     ],
 )
 @pytest.mark.parametrize("make", [DenoisingAutoencoder, StackedDenoisingAutoencoder])

@@ -5,6 +5,7 @@ from functools import cache
 from sklearn.datasets import load_digits
 
 from vicinal import RandLocal
+from vicinal.experiments import feature_image, voronoi_cells
 from vicinal.report import (
     Cell,
     Column,
@@ -17,9 +18,7 @@ from vicinal.report import (
     Section,
     Series,
     Table,
-    feature_image,
     human_seconds,
-    voronoi_cells,
 )
 
 # name, group, accuracy, low, high, features s, classifier s, non-zeros per row, mark, the paper's figure

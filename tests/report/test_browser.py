@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 from report.example import example_page
-from report.results import rows_of
+from report.results import results_of
 
-from vicinal.experiments import experiment_names, load_experiment, summarise
-from vicinal.report import Cell, Column, Page, Point, Scatter, Section, Table, experiment_page, write_report
+from vicinal.experiments import experiment_names, experiment_page, load_experiment, summarise
+from vicinal.report import Cell, Column, Page, Point, Scatter, Section, Table, write_report
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: this test needs a browser")
 from selenium import webdriver  # noqa: E402
@@ -344,8 +344,8 @@ def test_print_is_light_and_fits(page):
 @pytest.mark.parametrize("name", experiment_names())
 def test_pages_of_experiments(driver, tmp_path, name):
     experiment = load_experiment(name)
-    figures = summarise(experiment, rows_of(experiment))
-    write_report(tmp_path / "report.html", experiment_page(experiment, figures, command="again", facts=()))
+    summaries = summarise(experiment, results_of(experiment))
+    write_report(tmp_path / "report.html", experiment_page(experiment, summaries, command="again", facts=()))
     for width in (1200, 375):
         resize(driver, width)
         driver.get((tmp_path / "report.html").as_uri())
@@ -358,4 +358,4 @@ def test_pages_of_experiments(driver, tmp_path, name):
         "return Array.from(document.querySelectorAll('svg.chart')).map(chart => chart.getBoundingClientRect())"
         ".filter(box => box.width > 0 && box.height > 0).length"
     )
-    assert shown > 0 or experiment.shown or experiment.task == "images"
+    assert shown > 0 or experiment.shown or experiment.task.name == "images"

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report.example import cost_scatter, example_page, groups_lines, methods_table, paper_dots
 
+from vicinal.experiments import feature_image, voronoi_cells
 from vicinal.report import (
     Cell,
     Column,
@@ -33,10 +34,8 @@ from vicinal.report import (
     Table,
     Voronoi,
     VoronoiPanel,
-    feature_image,
     human_seconds,
     render,
-    voronoi_cells,
     write_report,
 )
 from vicinal.report._cells import clipped_cells

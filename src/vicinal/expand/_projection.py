@@ -274,7 +274,11 @@ class GaussianProjection(RandomProjection):
         """
         check_is_fitted(self)
         checked = self._checked(X, reset=False)
-        return self._project(checked).astype(checked.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            projected = self._project(checked).astype(checked.dtype, copy=False)
+        if not np.isfinite(projected).all():
+            raise ValueError(f"Projections of these rows are too large for {checked.dtype}; scale X down first.")
+        return projected
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn
 from threadpoolctl import threadpool_limits
@@ -27,7 +28,7 @@ from .._page import Section
 from .._sample import Sample
 from ._experiment import Cell, Experiment
 from ._picture_file import picture_path, read_pictures, write_pictures
-from ._results import Result, ResultFile, failed_results, results_of, with_memory
+from ._results import Result, ResultFile, failed_results, read_results, results_of, with_memory
 from ._shelf import Shelf
 from ._work import work_of
 
@@ -95,7 +96,7 @@ def run(
                 file.add(results)
             callback(cell, event)
     file.write()
-    return file.results
+    return read_results(path, experiment)  # rounded as a run that continues finds them
 
 
 def run_pictures(experiment: Experiment, path: Path) -> Section | None:
@@ -132,7 +133,7 @@ def run_pictures(experiment: Experiment, path: Path) -> Section | None:
 
 def share_cores(jobs: int | None, n_cells: int) -> tuple[int, int]:
     """Cells at a time, and threads of each; -1 is all cores, as elsewhere."""
-    cores = n_threads(None)
+    cores = joblib.cpu_count()
     workers = min(cores if jobs is None else n_threads(jobs), max(1, n_cells))
     return workers, max(1, cores // workers)
 

@@ -15,7 +15,14 @@ from sklearn.utils import Tags, check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
-from .._validation import all_or_nothing, check_choice, check_count, check_non_negative, checked_rows
+from .._validation import (
+    all_or_nothing,
+    check_choice,
+    check_count,
+    check_non_negative,
+    checked_rows,
+    refuse_extreme_values,
+)
 from ._corruption import corruption
 
 Dense = NDArray[Any]
@@ -41,7 +48,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_epochs: int = 20,
         batch_size: int | str = "auto",
         learning_rate_init: float = 1e-3,
-        alpha: float = 1e-4,
+        weight_decay: float = 1e-4,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -52,7 +59,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.learning_rate_init = learning_rate_init
-        self.alpha = alpha
+        self.weight_decay = weight_decay
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -66,7 +73,9 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.n_components_
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Dense:
-        return checked_rows(self, X, reset=reset, accept_sparse=False, order="C" if reset else None)
+        rows: Dense = checked_rows(self, X, reset=reset, accept_sparse=False, order="C" if reset else None)
+        refuse_extreme_values(type(self).__name__, rows)
+        return rows
 
     def _checked_codes(self, codes: ArrayLike) -> Dense:
         check_is_fitted(self)
@@ -105,8 +114,8 @@ class DenoisingAutoencoder(_Autoencoder):
         enough steps and large data large products.
     learning_rate_init : float, default=1e-3
         Step size of Adam.
-    alpha : float, default=1e-4
-        Weight decay: after each step all weights are multiplied by ``exp(-learning_rate_init * alpha)``.
+    weight_decay : float, default=1e-4
+        After each step all weights are multiplied by ``exp(-learning_rate_init * weight_decay)``.
     random_state : int, RandomState instance or None, default=None
         Draws first weights, order of rows and damage.
     n_jobs : int or None, default=None
@@ -214,7 +223,7 @@ class DenoisingAutoencoder(_Autoencoder):
         batch_size = min(_batch_size(self.batch_size, n_samples), n_samples)
         if check_non_negative("learning_rate_init", self.learning_rate_init) == 0:
             raise ValueError("learning_rate_init must be above 0, or nothing is learned; got 0.")
-        decay = np.exp(-self.learning_rate_init * check_non_negative("alpha", self.alpha))
+        decay = np.exp(-self.learning_rate_init * check_non_negative("weight_decay", self.weight_decay))
         weight_seed, noise_seed = check_random_state(self.random_state).randint(LARGEST_SEED, size=2)
         rng = np.random.default_rng(noise_seed)  # unlike RandomState it draws single precision
         corrupted = corruption(self.corruption, self.level, X, batch_size, rng)
@@ -273,7 +282,7 @@ class StackedDenoisingAutoencoder(_Autoencoder):
         Passes over the training rows, per layer.
     batch_size : int or "auto", default="auto"
     learning_rate_init : float, default=1e-3
-    alpha : float, default=1e-4
+    weight_decay : float, default=1e-4
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
         Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.

@@ -187,7 +187,11 @@ def as_csr(
         _native.drop_missing(columns, values, indptr)
     nnz = indptr[-1]
     container = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
-    values = values.astype(dtype, copy=False)
+    try:
+        with np.errstate(over="raise"):
+            values = values.astype(dtype, copy=False)
+    except FloatingPointError:
+        raise ValueError(f"Distances of these rows are too large for {dtype}; scale X down first.") from None
     arrays = values.ravel()[:nnz], columns.ravel()[:nnz], indptr.astype(columns.dtype, copy=False)
     out = container(arrays, shape=(n_samples, int(n_columns)), copy=False)
     out.has_canonical_format = True

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
-from .._validation import all_or_nothing, check_count, checked_rows
+from .._validation import all_or_nothing, check_count, checked_rows, refuse_extreme_values
 from ._robust_basis import QUANTILE, Flags, chi2_quantile, robust_basis, wilson_hilferty_cutoff
 
 
@@ -131,6 +131,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self
         """
         rows: NDArray = checked_rows(self, X, accept_sparse=False, ensure_min_samples=2)
+        refuse_extreme_values("RobustPCA", rows)
         self._check_parameters(*rows.shape)
         basis = robust_basis(
             rows,

@@ -120,10 +120,18 @@ def start_labels(X: Matrix, n_clusters: int, random_state: Any) -> Array:
     n = X.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: some stay empty
-        clusters = KMeans(n_clusters, n_init=10, random_state=check_random_state(random_state)).fit(X).labels_
+        kmeans = KMeans(n_clusters, n_init=10, random_state=check_random_state(random_state))
+        clusters = kmeans.fit(_with_short_indices(X)).labels_
     F = np.full((n, n_clusters), 0.2)
     F[np.arange(n), clusters] += 1
     return F / np.sqrt(n_clusters * (F**2).mean(axis=0))
+
+
+def _with_short_indices(X: Matrix) -> Matrix:
+    """X with indices of 32 bits, which scikit-learn's k-means asks for."""
+    if not sp.issparse(X) or X.indices.dtype == np.int32:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def start_coefficients(X: Matrix, F: Array, kept: NDArray[np.bool_]) -> Array:

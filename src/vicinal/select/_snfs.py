@@ -132,7 +132,7 @@ class SNFS(FeatureSelector):
     def _rank(self, X: Matrix) -> Ranked:
         n, n_columns = X.shape
         wanted = self._check(n_columns)
-        largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)
+        largest = float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))
         if self.affinity != "cosine" and largest and not 1e-70 < largest < 1e70:
             raise ValueError(
                 f"Values of X go up to {largest:.3g}, whose products a computer cannot hold; scale X first."

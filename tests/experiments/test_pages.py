@@ -2,15 +2,27 @@
 
 import numpy as np
 import pytest
-from report.results import rows_of
+from report.results import results_of
 from sklearn.datasets import load_iris
 
-from vicinal.experiments import comparison, experiment_names, load_experiment, summarise
-from vicinal.report import comparison_page, comparison_verdict, data_pictures, experiment_page, render, verdict
+from vicinal import datasets
+from vicinal.experiments import (
+    comparison,
+    comparison_page,
+    comparison_pictures,
+    comparison_sample,
+    comparison_verdict,
+    experiment_names,
+    experiment_page,
+    load_experiment,
+    summarise,
+    verdict,
+)
+from vicinal.report import render
 
 
 def page_of(experiment, **more):
-    return experiment_page(experiment, summarise(experiment, rows_of(experiment, **more)), command="again", facts=())
+    return experiment_page(experiment, summarise(experiment, results_of(experiment, **more)), command="again", facts=())
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -36,31 +48,31 @@ def test_a_quick_run_says_so_and_shows_no_figures_of_the_paper():
 
 def test_figures_stand_beside_those_of_the_paper():
     experiment = load_experiment("randlocal-table3")
-    figures = summarise(experiment, rows_of(experiment))
-    figure = next(f for f in figures if (f.data, f.method, f.metric) == ("ijcnn1", "randlocal", "micro_f1"))
-    assert f"paper 0.9884 ({figure.mean - 0.9884:+.4f})" in render(page_of(experiment))
-    sentences = " ".join(verdict(experiment, figures))
-    assert "Of the paper's 6 RandLocal figures, 0 are reached or beaten" in sentences
+    summaries = summarise(experiment, results_of(experiment))
+    summary = next(f for f in summaries if (f.data, f.method, str(f.measure)) == ("ijcnn1", "randlocal", "micro_f1"))
+    assert f"paper 0.9884 ({summary.mean - 0.9884:+.4f})" in render(page_of(experiment))
+    sentences = " ".join(verdict(experiment, summaries))
+    assert "Of the paper's 6 RandLocal values, 0 are reached or beaten" in sentences
 
 
-def test_what_could_not_be_run_is_told():
+def test_what_could_not_be_run_is_named():
     text = render(page_of(load_experiment("randlocal-table3"), fail=("rbf-svm",)))
     assert "not run: too large" in text
 
 
 def test_the_verdict_is_on_the_papers_own_method():
     experiment = load_experiment("rulls-table2")
-    figures = summarise(experiment, rows_of(experiment))
-    assert {figure.method for figure in figures if figure.ours} == {"rulls"}
-    first, *others = verdict(experiment, figures)
-    best = sum(figure.best and figure.method == "rulls" for figure in figures)
-    assert first == f"By accuracy, RULLS has the best figure in {best or 'none'} of 6 comparisons."
-    assert "Of the paper's 5 RULLS figures, 0 are reached or beaten" in others[-1]
+    summaries = summarise(experiment, results_of(experiment))
+    assert {summary.method for summary in summaries if summary.ours} == {"rulls"}
+    first, *others = verdict(experiment, summaries)
+    best = sum(summary.best and summary.method == "rulls" for summary in summaries)
+    assert first == f"By accuracy, RULLS is the best in {best or 'none'} of 6 comparisons."
+    assert "Of the paper's 5 RULLS values, 0 are reached or beaten" in others[-1]
 
 
 def test_methods_that_share_a_varied_parameter_are_lines_of_one_chart():
     experiment = load_experiment("rulls-figure3")
-    figures = summarise(experiment, rows_of(experiment))
+    summaries = summarise(experiment, results_of(experiment))
     page = page_of(experiment)
     curves, tables = (section.blocks for section in page.sections)
     assert len(curves) == len(tables) == len(experiment.data)
@@ -75,14 +87,14 @@ def test_methods_that_share_a_varied_parameter_are_lines_of_one_chart():
             "not varied",
             *(f"n_groups={number}" for number in (1, 10, 50, 100)),
         ]
-    raw = next(f for f in figures if (f.method, f.data) == ("raw", experiment.data[0].name))
+    raw = next(f for f in summaries if (f.method, f.data) == ("raw", experiment.data[0].name))
     assert curves[0].reference[0][1] == raw.mean
-    assert verdict(experiment, figures)[0].endswith("of 20 comparisons.")  # those that RULLS is part of
+    assert verdict(experiment, summaries)[0].endswith("of 20 comparisons.")  # those that RULLS is part of
 
 
 def test_errors_have_log_axes_and_the_line_of_the_theory():
     experiment = load_experiment("expand-kernel-error")
-    figures = summarise(experiment, rows_of(experiment))
+    summaries = summarise(experiment, results_of(experiment))
     first, second, tables = page_of(experiment).sections
     assert [section.title.split(" over")[0] for section in (first, second)] == [
         "Root mean square error",
@@ -103,58 +115,62 @@ def test_errors_have_log_axes_and_the_line_of_the_theory():
         assert {column.better for column in table.columns[1:]} == {"low"}
     gaussian = [spec.id for spec in experiment.methods if spec.among == "Gaussian kernel"]
     place = ("n_components=2048", "rms_error", "pendigits")
-    own = [f for f in figures if f.method in gaussian and (f.setting, f.metric, f.data) == place]
-    best = min(own, key=lambda figure: figure.mean)
+    own = [f for f in summaries if f.method in gaussian and (str(f.variant), str(f.measure), f.data) == place]
+    best = min(own, key=lambda summary: summary.mean)
     assert best.best
-    told = verdict(experiment, figures)
-    assert told[0].startswith("Gaussian kernel, n_components=2048: the smallest root mean square error has ")
-    assert best.label in told[0]
-    assert told[1].startswith("inner product, n_components=512: ")
-    assert told[2].startswith(f"Pendigits: {best.label} {best.mean:.3g}; ")
-    assert len(told) == 2 + len(experiment.data)
+    sentences = verdict(experiment, summaries)
+    assert sentences[0].startswith("Gaussian kernel, n_components=2048: the smallest root mean square error has ")
+    assert best.label in sentences[0]
+    assert sentences[1].startswith("inner product, n_components=512: ")
+    assert sentences[2].startswith(f"Pendigits: {best.label} {best.mean:.3g}; ")
+    assert len(sentences) == 2 + len(experiment.data)
 
 
 def test_methods_of_different_sizes_are_compared_by_what_they_cost():
     experiment = load_experiment("expand-accuracy")
-    figures = summarise(experiment, rows_of(experiment))
+    summaries = summarise(experiment, results_of(experiment))
     costs, tables = page_of(experiment).sections
     assert len(costs.blocks) == len(tables.blocks) == len(experiment.data)
     chart = costs.blocks[0]
     assert chart.x_seconds
     assert [series.label for series in chart.series] == [experiment.label(spec.id) for spec in experiment.methods]
     local = chart.series[-1]
-    own = sorted((f for f in figures if (f.data, f.method) == ("ijcnn1", "randlocal")), key=lambda f: f.seconds)
+    own = sorted((f for f in summaries if (f.data, f.method) == ("ijcnn1", "randlocal")), key=lambda f: f.seconds)
     assert local.x == tuple(f.seconds for f in own)
-    assert local.names == tuple(f.setting for f in own)
-    sentences = verdict(experiment, figures)
+    assert local.names == tuple(str(f.variant) for f in own)
+    sentences = verdict(experiment, summaries)
     assert len(sentences) == len(experiment.data)
-    best = max((f for f in figures if f.data == "ijcnn1"), key=lambda f: f.mean)
+    best = max((f for f in summaries if f.data == "ijcnn1"), key=lambda f: f.mean)
     assert sentences[0].startswith(f"IJCNN: {best.label}")
-    near = [f for f in figures if f.data == "ijcnn1" and f.mean >= best.mean - 0.01]
+    near = [f for f in summaries if f.data == "ijcnn1" and f.mean >= best.mean - 0.01]
     quickest = min(near, key=lambda f: f.seconds)
     assert quickest.label in sentences[0]
     assert ("within one point" in sentences[0]) == (quickest is not best)
 
 
 def test_dense_maps_have_no_pictures():
-    assert data_pictures(load_experiment("expand-accuracy")).blocks == ()
+    experiment = load_experiment("expand-accuracy")
+    assert experiment.task.pictures(experiment, lambda name: pytest.fail("data were loaded")) is None
 
 
 def test_images_have_no_best():
     experiment = load_experiment("rulls-figure4")
-    figures = summarise(experiment, rows_of(experiment))
-    assert not any(figure.best or figure.tied for figure in figures)
+    summaries = summarise(experiment, results_of(experiment))
+    assert not any(summary.best or summary.tied for summary in summaries)
     [section] = page_of(experiment).sections
     assert [column.better for column in section.blocks[0].columns] == [None, None]
-    told = verdict(experiment, figures)
-    assert all(f"{experiment.label(figure.method)} {figure.mean:.4f}" in told[0] for figure in figures)
-    assert told[1].startswith("The paper's 4 figures differ from these by at most 0.")
-    assert len(verdict(experiment.quickened(), summarise(experiment.quickened(), rows_of(experiment.quickened())))) == 1
+    sentences = verdict(experiment, summaries)
+    assert all(f"{experiment.label(summary.method)} {summary.mean:.4f}" in sentences[0] for summary in summaries)
+    assert sentences[1].startswith("The paper's 4 values differ from these by at most 0.")
+    assert (
+        len(verdict(experiment.quickened(), summarise(experiment.quickened(), results_of(experiment.quickened())))) == 1
+    )
 
 
 def test_pictures_of_the_subject(real_data):
     real_data("japanese_vowels")
-    section = data_pictures(load_experiment("rulls-table2"))
+    experiment = load_experiment("rulls-table2")
+    section = experiment.task.pictures(experiment, datasets.load)
     [image] = section.blocks
     assert image.title == "RULLS (PCA), rows sorted by class"
     assert [label for label, _, _ in image.boundaries] == [str(speaker) for speaker in range(1, 10)]
@@ -163,37 +179,36 @@ def test_pictures_of_the_subject(real_data):
 
 def test_times_say_who_is_quick():
     experiment = load_experiment("randlocal-times")
-    first, second = verdict(experiment, summarise(experiment, rows_of(experiment)))
+    first, second = verdict(experiment, summarise(experiment, results_of(experiment)))
     assert first.startswith("Features of COVTYPE:")
     assert "RandLocal" in second
 
 
 class TestComparison:
-    def figures(self, curve=True):
+    def summaries(self, curve=True):
         experiment = comparison("iris.csv", n_groups=40, curve=curve)
-        return experiment, summarise(experiment, rows_of(experiment))
+        return experiment, summarise(experiment, results_of(experiment))
 
     def test_page(self):
-        experiment, figures = self.figures()
+        experiment, summaries = self.summaries()
         X, y = load_iris(return_X_y=True)
-        page = comparison_page(
-            experiment, figures, X=X, y=y, class_names=("a", "b", "c"), command="again", facts=(("Data", "iris"),)
-        )
+        pictures = comparison_pictures(experiment, comparison_sample(X, y, 5))
+        page = comparison_page(experiment, summaries, command="again", facts=(("Data", "iris"),), pictures=pictures)
         text = render(page)
         for wanted in ("Accuracy and cost", "Accuracy against time", "number of groups", "Sparsity ratio", "anchors"):
             assert wanted in text
 
     def test_verdict_names_the_best_and_those_as_good(self):
-        _, figures = self.figures(curve=False)
-        best = max(figures, key=lambda figure: figure.mean)
-        sentences = comparison_verdict(figures)
+        _, summaries = self.summaries(curve=False)
+        best = max(summaries, key=lambda summary: summary.mean)
+        sentences = comparison_verdict(summaries)
         assert sentences[0].lower().startswith(f"{best.label} is ahead at {best.mean:.1%}".lower())
-        tied = [figure for figure in figures if figure.tied]
-        assert all(figure.p_value >= 0.05 for figure in tied)
+        tied = [summary for summary in summaries if summary.tied]
+        assert all(summary.p_value >= 0.05 for summary in tied)
         assert bool(tied) == any(sentence.startswith("Not significantly worse") for sentence in sentences)
 
     def test_nothing_could_be_run(self):
         experiment = comparison("x", methods=("raw",))
-        figures = summarise(experiment, rows_of(experiment, fail=("raw",)))
-        assert np.isnan(figures[0].mean)
-        assert comparison_verdict(figures) == ("No method could be run.",)
+        summaries = summarise(experiment, results_of(experiment, fail=("raw",)))
+        assert np.isnan(summaries[0].mean)
+        assert comparison_verdict(summaries) == ("No method could be run.",)
