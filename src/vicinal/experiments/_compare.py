@@ -1,4 +1,4 @@
-"""`compare`: feature methods on a table of the user's, by the protocol of the experiments."""
+"""`compare`: feature methods on the user's own table, by the protocol of the experiments."""
 
 from __future__ import annotations
 
@@ -128,16 +128,20 @@ def compare(
 
     Parameters
     ----------
-    X : polars DataFrame, ndarray or CSR matrix
-    y : ndarray of class labels
-    methods : tuple of str
+    X : data frame, ndarray or CSR matrix
+        The columns.
+    y : ndarray
+        The class of each row.
+    methods : tuple of str, default=()
         Names of methods (`method_names`); by default those that are quick and installed.
     n_groups : int, default=400
         Groups of RandLocal, and random trees.
     n_components : int, default=1000
         Columns of the dense maps.
     splits : int, default=5
+        Parts of the cross-validation, each of which is the test part once.
     random_state : int, default=0
+        The seed of splits and draws.
     n_jobs : int, default=1
         Threads.
     callback : callable, default does nothing
@@ -175,7 +179,7 @@ def run_comparison(
     jobs: int | None = None,
     callback: Callable[[Cell, str], None] = lambda cell, event: None,
 ) -> list[Result]:
-    """The comparison with each cell in a process of its own; the sample is handed to them, not read again.
+    """Runs the comparison with each cell in a process of its own; processes share the sample and read no file of it.
 
     Parameters
     ----------

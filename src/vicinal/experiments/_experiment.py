@@ -34,11 +34,11 @@ class DataSpec:
 class MethodSpec:
     """A method with parameters fixed; `vary` makes a variant of each value.
 
-    What is varied are parameters of the method's map or its size: `n_groups` of any method that grows by groups,
+    Parameters of the method's map are varied, or its size: `n_groups` of any method that grows by groups,
     `n_components` of the others. Methods are ranked among those with the same `among`, a kernel's name for example.
-    `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `repeats` is less than the
+    `rows` is the most rows that it is fitted on, `data_rows` the same for single data sets, `repeats` is less than the
     experiment's where a method draws little or nothing, and `skip` names data sets that it is not run on. `options`
-    are the task's.
+    are those of the task for this method.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Variant:
 
     @classmethod
     def read(cls, text: str) -> Variant:
-        """The variant that is written so."""
+        """The variant that `str` writes so."""
         noise, parameter, value = "", "", None
         for part in filter(None, text.split(", ", 1) if text.startswith("noise=") else [text]):
             name, _, written = part.partition("=")
@@ -216,7 +216,7 @@ class Experiment:
 
     @property
     def run_name(self) -> str:
-        """What the CSV of its run is called."""
+        """The name of the CSV of its run."""
         return self.of or self.name
 
     @property

@@ -14,7 +14,7 @@ BEST_OF_GRID = "best_"
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: how it is called in files and in sentences, which end is the good one, and how its values are written.
+    """A metric: its name in files and in sentences, which end is the good one, and how its values are written.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Metric:
     kind : {"score", "error", "seconds"}
         Scores have four decimals, errors three digits.
     low, high : float
-        The ends of its range, where intervals end, too.
+        The ends of its range; intervals end there, too.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Measure:
 
 
 def read_measure(text: str, metrics: Iterable[Metric]) -> Measure:
-    """The measure that is written so."""
+    """The measure that `str` writes so."""
     for metric in metrics:
         match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+))?", text)
         if match:

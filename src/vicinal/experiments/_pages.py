@@ -1,4 +1,4 @@
-"""The pages of reports: of an experiment, and of a comparison on a table of the user's."""
+"""The pages of reports: of an experiment, and of a comparison on the user's own table."""
 
 from __future__ import annotations
 

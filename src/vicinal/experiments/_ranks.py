@@ -71,7 +71,7 @@ class Contest:
     def ranks(self) -> dict[Entry, float]:
         """Mean ranks, 1 for the best; equal scores share theirs.
 
-        No method has itself for a rival: one that is there at the contest's number of columns is ranked at its own
+        No method is its own rival: one that takes part with the contest's number of columns is ranked at its own
         number as if it had only that.
         """
         entries = list(next(iter(self.scores.values())))

@@ -177,7 +177,7 @@ def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> R
 
 @dataclass
 class ResultFile:
-    """The results of an experiment that are there already, and the file to which more are added."""
+    """The results that an experiment has already, and the file to which more are added."""
 
     path: Path
     experiment: Experiment
@@ -185,7 +185,7 @@ class ResultFile:
 
     @classmethod
     def open(cls, path: Path, experiment: Experiment, *, fresh: bool = False) -> ResultFile:
-        """Takes up what a former run left.
+        """Takes up the results of an earlier run.
 
         Half a line or half a cell at the end is dropped, and so is a cell that could not be run: it is tried again.
         """
@@ -206,7 +206,7 @@ class ResultFile:
         return {result.cell(self.experiment) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
-        """A cell's results, in one write that is on the disk when this returns."""
+        """Adds a cell's results, in one write that is on the disk when this returns."""
         with open(self.path, "ab") as file:
             file.write(_lines(results).encode())
             file.flush()
@@ -214,7 +214,7 @@ class ResultFile:
         self.results += results
 
     def write(self) -> None:
-        """The whole file anew, in the experiment's order, whatever the order in which cells ended."""
+        """Writes the whole file anew, in the experiment's order, whatever the order in which cells ended."""
         place = {cell: number for number, cell in enumerate(self.experiment.cells())}
         self.results.sort(key=lambda result: (place[result.cell(self.experiment)], result.fold))
         with replacing(self.path, force=True) as beside:

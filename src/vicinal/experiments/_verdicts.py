@@ -107,7 +107,7 @@ def _loss(experiment: Experiment, members: list[Summary]) -> str:
 
 
 def paper_sentences(experiment: Experiment, summaries: list[Summary]) -> list[str]:
-    """How the subject's values stand to those that its paper reports."""
+    """How the subject's values compare with those that its paper reports."""
     beside = [summary for summary in summaries if summary.ours and summary.from_paper is not None and summary.n]
     if not beside:
         return []

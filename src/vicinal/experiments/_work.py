@@ -136,7 +136,7 @@ def work_of(
     load: Callable[[str], Sample],
     prepare: Callable[[Any], Any] | None = None,
 ) -> Work:
-    """What a cell is made of: a method, the context it is built in, and its rows."""
+    """All that the evaluation of a cell needs: its method, the context it is built in, and its rows."""
     data, spec, variant = experiment.data_spec(cell.data), experiment.method_spec(cell.method), cell.variant
     method = experiment.method(cell)
     method.check_installed()
@@ -236,9 +236,9 @@ def best_by_labels(
     criterion: Callable[[list[tuple[int, Measure, float]]], float],
     runs: int = 1,
 ) -> Outcome:
-    """Measures the features of every candidate of a grid; that of the largest criterion counts.
+    """Measures the features of every candidate of a grid; the one with the largest criterion counts.
 
-    Labels choose it: the papers' way, which flatters the methods that have a grid.
+    Labels choose it, as in the papers, which flatters the methods that have a grid.
     """
     candidates = work.method.candidates(work.context)
     best = -np.inf
@@ -257,7 +257,7 @@ def best_by_labels(
 
 
 def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
-    """About `size` rows: of every class its share, and at least so many."""
+    """About `size` rows: of every class its share, and at least `at_least`."""
     rng = np.random.default_rng(seed)
     keep = []
     for label, count in zip(*np.unique(y, return_counts=True), strict=True):

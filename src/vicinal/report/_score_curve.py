@@ -197,7 +197,7 @@ def _spots(
     scores: NDArray[np.float64],
     names: Sequence[str],
 ) -> list[Markup]:
-    """Places of the curve that tell which column they stand for, where there is room for one."""
+    """Spots of the curve that name their column, where there is room for them."""
     parts, last = [], -np.inf
     for rank, (across, down) in zip(ranks, dots, strict=False):
         if across - last >= SPOT_SIZE:
