@@ -1,4 +1,4 @@
-"""What calls of the compiled part share: rows as it takes them, number types, threads, and who is told of progress."""
+"""What calls of the compiled part share: rows as it takes them, number types, threads and a progress callback."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def watching(callback: Callable[[float], object]) -> Iterator[None]:
 
 
 def current_callback() -> Callable[[float], object] | None:
-    """Whom `watching` has asked to call."""
+    """The callback of the innermost `watching`, or None."""
     return _callback.get()
 
 
@@ -45,10 +45,11 @@ def kernel_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """None is what `limited_threads` says or else all cores, as in scikit-learn's compiled loops, or what
-    OMP_NUM_THREADS (which joblib sets) allows.
+    """The number of threads that `n_jobs` stands for.
 
-    Threads, unlike joblib's workers, may run in any process, so that joblib is not asked how many it would start.
+    None stands for the limit of `limited_threads` or else for all cores, as in scikit-learn's compiled loops, or for
+    fewer if OMP_NUM_THREADS (which joblib sets) says so. Threads, unlike joblib's workers, may run in any process, so
+    that joblib is not asked how many it would start.
     """
     if n_jobs is not None:
         if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
@@ -64,7 +65,8 @@ def n_threads(n_jobs: int | None) -> int:
 class _BlasLimit:
     """The number of BLAS threads, which belongs to the process: the smallest of all limits that are in force.
 
-    Calls of several Python threads begin and end in any order; what was there before the first returns with the last.
+    Calls of several Python threads begin and end in any order; after the last one, the number from before the first
+    is restored.
     """
 
     def __init__(self) -> None:
@@ -96,13 +98,13 @@ one_blas_thread = partial(_blas.at_most, 1)  # where products are thin: more wou
 
 @cache
 def _pools() -> ThreadpoolController:
-    """The libraries with threads of their own; to look for them takes a millisecond, and all are loaded by now."""
+    """The libraries with threads of their own. Looking for them takes a millisecond; all are loaded by now."""
     return ThreadpoolController()
 
 
 @contextmanager
 def limited_threads(n_jobs: int | None) -> Iterator[None]:
-    """Within it the compiled part, BLAS and OpenMP have `n_jobs` threads, unless a call has a number of its own."""
+    """Within it, the compiled part, BLAS and OpenMP have `n_jobs` threads, unless a call has a number of its own."""
     if n_jobs is None:
         yield
         return
@@ -133,7 +135,7 @@ PARALLEL = (
 
 
 def obeys_n_jobs(kind: type[Kind]) -> type[Kind]:
-    """A class whose methods that compute keep to the `n_jobs` of the estimator.
+    """Makes the methods of a class that compute keep to the estimator's `n_jobs`.
 
     Limits are lifted after a method has ended: until then, a fit that is interrupted leaves the estimator as it was.
     """

@@ -9,6 +9,18 @@ from collections.abc import Sequence
 def human_seconds(value: float) -> str:
     """Seconds as people say them.
 
+    Parameters
+    ----------
+    value : float
+        Seconds.
+
+    Returns
+    -------
+    str
+        A dash where the value is not finite.
+
+    Examples
+    --------
     >>> from vicinal.report import human_seconds
     >>> human_seconds(0.0123), human_seconds(7.25), human_seconds(75), human_seconds(9000), human_seconds(200_000)
     ('12.3 ms', '7.25 s', '1 min 15 s', '2 h 30 min', '2 d 8 h')

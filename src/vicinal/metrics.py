@@ -42,7 +42,7 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Classes: numbers, strings or anything that can be told apart.
+        Classes: numbers, strings or anything else that can be compared.
     y_pred : array-like of shape (n_samples,)
         Clusters, likewise; their names need not be those of the classes.
 
@@ -65,7 +65,7 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 def normalized_mutual_information(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mutual information of classes and clusters, divided by the larger of their two entropies.
 
-    Other works divide by the entropies' arithmetic or geometric mean, which gives larger figures where the numbers of
+    Other works divide by the entropies' arithmetic or geometric mean, which gives larger values where the numbers of
     classes and of clusters differ.
 
     Parameters
@@ -77,7 +77,7 @@ def normalized_mutual_information(y_true: ArrayLike, y_pred: ArrayLike) -> float
     -------
     float
         Between 0 and 1. If there is one class and one cluster, they agree: 1. If there is one of the one kind and
-        several of the other, they tell nothing about each other: 0.
+        several of the other, they say nothing about each other: 0.
 
     Examples
     --------

@@ -10,7 +10,8 @@ from shell import vicinal
 from vicinal.cli._arguments import check_jobs, image_shape
 from vicinal.cli._score_tables import score_table
 from vicinal.cli._terminal import Steps, note, refuse, say, show, warn, width
-from vicinal.experiments import Cell, Variant, share_cores
+from vicinal.experiments import Cell, Variant
+from vicinal.experiments._runner import share_cores
 
 ODD = "a [bold]name[/] with [/brackets] :smile:"
 

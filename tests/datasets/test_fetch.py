@@ -63,7 +63,7 @@ def test_what_scikit_learn_brings_along_needs_no_network(folder, cache, monkeypa
     monkeypatch.setattr(fetching, "urlopen", None)
     steps = []
     assert fetch(name, callback=steps.append) == cache / f"{name}.npz"
-    assert steps[0] == f"fetching {name} from scikit-learn, which brings it along"
+    assert steps[0] == f"fetching {name} from scikit-learn, which includes it"
     data, expected = load(name), bundled()
     np.testing.assert_array_equal(data.X, expected.data.astype(np.float32))
     np.testing.assert_array_equal(data.y, expected.target)

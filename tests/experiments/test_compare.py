@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from vicinal.experiments import (
-    check_classes,
-    compare,
-    comparison,
-    comparison_sample,
-    run_comparison,
-    summarise,
-)
+from vicinal.experiments import compare, comparison, comparison_sample, run_comparison, summarise
+from vicinal.experiments._compare import check_classes
 
 
 @pytest.fixture

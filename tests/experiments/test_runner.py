@@ -18,10 +18,10 @@ from vicinal.experiments import (
     read_results,
     run,
     run_pictures,
-    share_cores,
     summarise,
 )
 from vicinal.experiments._results import ResultFile
+from vicinal.experiments._runner import share_cores
 from vicinal.report import render
 
 DECLARED = """

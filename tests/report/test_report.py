@@ -276,7 +276,7 @@ def test_any_number_of_methods(count):
         Table("t", (Column("c"),), tuple((Cell(n),) for n in names)),
     )
     assert len(document.all("g", role="img")) == 2 * count * 4
-    assert document.text.count("There are no figures to draw.") == (0 if count else 3)
+    assert document.text.count("There are no values to draw.") == (0 if count else 3)
     assert ("There are no rows." in document.text) == (count == 0)
 
 
@@ -417,7 +417,7 @@ def test_pictures_stand_side_by_side_with_their_names_and_ratios(rng):
     assert len(document.all("div", _class="panel")) == 3
     assert [image["alt"].split(":")[0] for image in document.all("img")] == ["t0.2", "t0.6"]
     assert len(document.all("ul", _class="bands")) == 2
-    for words in ("Two of a kind", "The same rows.", f"{images[1].sparsity:.3g}", "no figures to draw"):
+    for words in ("Two of a kind", "The same rows.", f"{images[1].sparsity:.3g}", "no values to draw"):
         assert words in document.text
 
 

@@ -3,7 +3,7 @@
 Labels in increasing order become the labels of the catalogue (madelon's 1 and 2, or dexter's -1 and 1, become 0 and 1;
 covtype keeps 1 to 7). In outlier sets one class is the inlier and gets 0, all others get 1, and the classes themselves
 are kept as ``y_class`` or ``attack``. Columns of words become numbers by the words' alphabetical order, and missing
-values NaN. X has the number type that the catalogue states. Splits are kept where the order of the source tells them.
+values NaN. X has the number type that the catalogue states. Splits are kept where the order of the source shows them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def source_of(entry: Dataset) -> str:
     if entry.fetcher == "ijcnn1":
         return "the LIBSVM data page"
     if entry.fetcher in _BUNDLED:
-        return "scikit-learn, which brings it along"
+        return "scikit-learn, which includes it"
     return f"OpenML (data set {entry.openml})" if entry.openml else "the source that scikit-learn fetches from"
 
 
@@ -202,7 +202,7 @@ def _from_libsvm_ijcnn1(entry: Dataset, work: Path) -> Arrays:
 
 
 def _from_scikit_learn(entry: Dataset, work: Path) -> Arrays:
-    """A data set that lies within scikit-learn itself: nothing is downloaded."""
+    """A data set that is a part of scikit-learn: nothing is downloaded."""
     bunch = _BUNDLED[str(entry.fetcher)]()
     return {
         "X": _as_type(bunch.data, entry),

@@ -152,8 +152,8 @@ def fetch(name: str, force: bool = False, callback: Callable[[str], None] | None
         return path
     if not entry.fetchable:
         raise FileNotFoundError(
-            f"{_looked_for(entry)}; it cannot be fetched by itself, but is to be had from {entry.source}, and "
-            f"belongs in the folder {entry.folder} of VICINAL_DATA."
+            f"{_looked_for(entry)}; it cannot be fetched automatically: get it from {entry.source} and put it into the "
+            f"folder {entry.folder} of VICINAL_DATA."
         )
     say = callback or (lambda step: None)
     with workplace(name) as work:

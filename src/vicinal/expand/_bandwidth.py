@@ -42,6 +42,15 @@ def resolve_gamma(gamma: float | str, X: Matrix, kind: str, rng: np.random.Rando
 def gamma_from_scale(X: Matrix) -> float:
     """1 / (n_features * X.var()), as in `sklearn.svm.SVC`; 1 if X is constant.
 
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        The rows.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> import numpy as np

@@ -204,15 +204,24 @@ def gram_blocks(
 class PositiveDefiniteness:
     """What `check_positive_definite` found; true if the kernel passed.
 
-    Attributes
+    Parameters
     ----------
     is_positive_definite : bool
+        Whether the Gram matrix is symmetric and has no negative eigenvalue, rounding aside.
     smallest_eigenvalue : float
         Of the Gram matrix.
     asymmetry : float
         The largest difference of the Gram matrix from its transpose.
     reason : str
         One sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.expand.kernels import check_positive_definite
+    >>> found = check_positive_definite(lambda X, Y: -(X @ Y.T), np.eye(3))
+    >>> bool(found), found.smallest_eigenvalue < 0
+    (False, True)
     """
 
     is_positive_definite: bool

@@ -1,6 +1,6 @@
 """Does it pay, and do the published values hold? Methods under one protocol, in declared experiments."""
 
-from ._compare import check_classes, compare, comparison, comparison_pictures, comparison_sample, run_comparison
+from ._compare import compare, comparison, comparison_pictures, comparison_sample, run_comparison
 from ._declared import experiment_names, load_experiment, read_experiment
 from ._experiment import Cell, Experiment, Variant
 from ._method import Context, Method, Role
@@ -8,16 +8,14 @@ from ._methods import find_method, method_names
 from ._metric import Measure, Metric
 from ._pages import (
     comparison_page,
-    comparison_table,
     comparison_verdict,
     experiment_page,
-    experiment_sections,
     threads_of,
 )
 from ._pictures import feature_image, voronoi_cells
 from ._ranks import Contest, Entry, entry_label, mean_ranks
 from ._results import Result, read_results
-from ._runner import run, run_pictures, share_cores
+from ._runner import run, run_pictures
 from ._summary import Summary, summarise
 from ._task import Task
 from ._verdicts import quick_warning, verdict
@@ -41,18 +39,15 @@ __all__ = [
     "Task",
     "Variant",
     "Work",
-    "check_classes",
     "compare",
     "comparison",
     "comparison_page",
     "comparison_pictures",
     "comparison_sample",
-    "comparison_table",
     "comparison_verdict",
     "entry_label",
     "experiment_names",
     "experiment_page",
-    "experiment_sections",
     "feature_image",
     "find_method",
     "load_experiment",
@@ -65,7 +60,6 @@ __all__ = [
     "run",
     "run_comparison",
     "run_pictures",
-    "share_cores",
     "summarise",
     "threads_of",
     "verdict",

@@ -1,4 +1,4 @@
-"""`compare`: feature methods on a table of the user's, by the protocol of the experiments."""
+"""`compare`: feature methods on the user's own table, by the protocol of the experiments."""
 
 from __future__ import annotations
 
@@ -45,17 +45,33 @@ def comparison(
     ----------
     name : str
         What the table is called.
-    methods : tuple of str
+    methods : tuple of str, default=()
         Names of methods; by default those that are quick and installed.
-    n_groups, n_components : int
-        Size of RandLocal and of random trees, and of the dense maps.
-    splits : int
+    n_groups : int, default=400
+        Size of RandLocal and of random trees.
+    n_components : int, default=1000
+        Size of the dense maps.
+    splits : int, default=5
         Parts of the cross-validation, each of which is the test part once.
-    seed : int
+    seed : int, default=0
+        The seed of splits and draws.
     image_shape : tuple of int, default=None
         Shape of the image in each row, if it is one; "randlocal-tuned" makes use of it.
     curve : bool, default=False
-        Also run RandLocal with fewer groups.
+        Whether RandLocal is also run with fewer groups.
+
+    Returns
+    -------
+    Experiment
+
+    Examples
+    --------
+    >>> from vicinal.experiments import comparison
+    >>> experiment = comparison("iris.csv", methods=("raw", "randlocal"), splits=3, curve=True)
+    >>> experiment.title, len(experiment.cells())
+    ('Which features pay on iris.csv?', 18)
+    >>> experiment.method_spec("randlocal-curve").vary
+    {'n_groups': (25, 50, 100, 200)}
     """
     task = TASKS["classification"]
     use = task.MethodOptions()
@@ -112,16 +128,20 @@ def compare(
 
     Parameters
     ----------
-    X : polars DataFrame, ndarray or CSR matrix
-    y : ndarray of class labels
-    methods : tuple of str
+    X : data frame, ndarray or CSR matrix
+        The columns.
+    y : ndarray
+        The class of each row.
+    methods : tuple of str, default=()
         Names of methods (`method_names`); by default those that are quick and installed.
     n_groups : int, default=400
         Groups of RandLocal, and random trees.
     n_components : int, default=1000
         Columns of the dense maps.
     splits : int, default=5
+        Parts of the cross-validation, each of which is the test part once.
     random_state : int, default=0
+        The seed of splits and draws.
     n_jobs : int, default=1
         Threads.
     callback : callable, default does nothing
@@ -159,7 +179,7 @@ def run_comparison(
     jobs: int | None = None,
     callback: Callable[[Cell, str], None] = lambda cell, event: None,
 ) -> list[Result]:
-    """The comparison with each cell in a process of its own; the sample is handed to them, not read again.
+    """Runs the comparison with each cell in a process of its own; processes share the sample and read no file of it.
 
     Parameters
     ----------
@@ -175,6 +195,19 @@ def run_comparison(
     Returns
     -------
     list of Result
+
+    See Also
+    --------
+    compare : The same in this process, in one call.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.experiments import comparison, comparison_sample, run_comparison
+    >>> sample = comparison_sample(*load_iris(return_X_y=True), splits=2)
+    >>> results = run_comparison(comparison("iris", methods=("raw",), splits=2), sample, jobs=1)  # doctest: +SKIP
+    >>> [(result.method, result.fold, result.test_rows) for result in results]  # doctest: +SKIP
+    [('raw', 0, 75), ('raw', 1, 75)]
     """
     cells = experiment.cells()
     workers, threads = share_cores(jobs, len(cells))
@@ -194,13 +227,57 @@ def _take_table(shelf: Shelf, name: str) -> Sample:
 
 
 def comparison_sample(X: Any, y: NDArray, splits: int) -> Sample:
-    """A table as the comparison takes it: checked columns, classes as numbers from 0 with their names."""
+    """A table as the comparison takes it: checked columns, classes as numbers from 0 with their names.
+
+    Parameters
+    ----------
+    X : data frame, ndarray or CSR matrix
+        The columns.
+    y : ndarray
+        The class of each row, as a number or a name.
+    splits : int
+        Parts of the cross-validation; classes with too few rows for them are refused.
+
+    Returns
+    -------
+    Sample
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.experiments import comparison_sample
+    >>> iris = load_iris()
+    >>> sample = comparison_sample(iris.data, iris.target_names[iris.target], splits=5)
+    >>> sample.classes, sample.y[:3].tolist()
+    (('setosa', 'versicolor', 'virginica'), [0, 0, 0])
+    """
     labels = y.astype(str) if y.dtype == object else y
     return Sample(check_table(X), check_classes(y, splits), classes=tuple(map(str, np.unique(labels))))
 
 
 def comparison_pictures(experiment: Experiment, sample: Sample) -> Section:
-    """What RandLocal makes of some rows of a table."""
+    """What RandLocal makes of some rows of a table: an image of features, and the cells of anchors in the plane.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What `comparison` gives.
+    sample : Sample
+        What `comparison_sample` gives.
+
+    Returns
+    -------
+    Section
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.experiments import comparison, comparison_pictures, comparison_sample
+    >>> sample = comparison_sample(*load_iris(return_X_y=True), splits=5)
+    >>> section = comparison_pictures(comparison("iris"), sample)
+    >>> [type(block).__name__ for block in section.blocks]
+    ['FeatureImage', 'Voronoi']
+    """
     X = make_preparation(sample.X).fit_transform(sample.X)
     assert sample.y is not None
     assert sample.classes is not None

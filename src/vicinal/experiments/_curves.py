@@ -47,7 +47,7 @@ def _first_metric(summaries: list[Summary]) -> tuple[Metric, list[Summary]]:
 
 
 def kernel_errors(experiment: Experiment, summaries: list[Summary], metric: Metric) -> Section:
-    """For each data set a chart of the subject's kernel and one of the other kernels, with the line 1 / sqrt(m)."""
+    """For each data set, a chart of the subject's kernel and one of the other kernels, with the line 1 / sqrt(m)."""
     subject = next((spec.among for spec in experiment.methods if spec.id.startswith(experiment.subject)), "")
     others = {spec.among for spec in experiment.methods} - {subject}
     varied = [summary for summary in summaries if summary.measure.metric == metric and summary.variant]

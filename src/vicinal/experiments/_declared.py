@@ -1,4 +1,4 @@
-"""Reads declared experiments from short TOML files; what is wrong with one is said in one sentence."""
+"""Reads declared experiments from short TOML files; a mistake in one raises an error of one sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEAST = {
     "n_groups": 1,
     "n_components": 1,
 }
-# By how the types of the fields below begin.
+# By the first word of a field's type.
 TOML_TYPES: dict[str, tuple[Any, str]] = {
     "str": (str, "a text"),
     "int": (int, "a whole number"),
@@ -55,7 +55,16 @@ def experiment_names() -> list[str]:
 
 
 def load_experiment(name: str) -> Experiment:
-    """The experiment of that name, or that a TOML file declares.
+    """The experiment of that name, or the one that a TOML file declares.
+
+    Parameters
+    ----------
+    name : str
+        One of `experiment_names`, or the path of a file that ends in ".toml".
+
+    Returns
+    -------
+    Experiment
 
     Examples
     --------
@@ -74,7 +83,18 @@ def load_experiment(name: str) -> Experiment:
 
 
 def read_experiment(name: str, text: str) -> Experiment:
-    """An experiment from the text of a TOML file; what is wrong with it is said in one sentence.
+    """An experiment from the text of a TOML file; a mistake in it raises a ValueError of one sentence.
+
+    Parameters
+    ----------
+    name : str
+        What the experiment is called; its CSV gets the same name.
+    text : str
+        The text of the file: title, task, metrics, data, methods and more, as CONTRIBUTING.md describes.
+
+    Returns
+    -------
+    Experiment
 
     Examples
     --------
@@ -219,7 +239,7 @@ def _check_least(name: str, declared: Mapping[str, Any]) -> None:
 
 
 def _check_names(experiment: Experiment) -> None:
-    """What is said about a data set or a method must be about one that the experiment has."""
+    """Whatever names a data set or a method must name one that the experiment has."""
     data, methods = [spec.name for spec in experiment.data], [spec.id for spec in experiment.methods]
     if len(set(data)) < len(data):
         raise ValueError(f"The experiment {experiment.name} names a data set twice.")
@@ -241,7 +261,7 @@ def _check_names(experiment: Experiment) -> None:
 
 
 def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, str]:
-    """The fields of a dataclass, with how their types begin."""
+    """The fields of a dataclass, with the first words of their types."""
     return {item.name: _first_word(item.type) for item in fields(kind) if item.name not in without}
 
 

@@ -34,11 +34,11 @@ class DataSpec:
 class MethodSpec:
     """A method with parameters fixed; `vary` makes a variant of each value.
 
-    What is varied are parameters of the method's map or its size: `n_groups` of any method that grows by groups,
+    Parameters of the method's map are varied, or its size: `n_groups` of any method that grows by groups,
     `n_components` of the others. Methods are ranked among those with the same `among`, a kernel's name for example.
-    `rows` is the most that it is fitted on, `data_rows` the same for single data sets, `repeats` is less than the
+    `rows` is the most rows that it is fitted on, `data_rows` the same for single data sets, `repeats` is less than the
     experiment's where a method draws little or nothing, and `skip` names data sets that it is not run on. `options`
-    are the task's.
+    are those of the task for this method.
     """
 
     name: str
@@ -58,6 +58,15 @@ class MethodSpec:
 @dataclass(frozen=True)
 class Variant:
     """What is changed in a cell: the kind of noise, where several are tried, and the value of a varied parameter.
+
+    Parameters
+    ----------
+    noise : str, default=""
+        The kind of noise; empty where there is none to tell from another.
+    parameter : str, default=""
+        The name of the varied parameter; empty where none is varied.
+    value : object, default=None
+        The value of that parameter.
 
     Examples
     --------
@@ -79,7 +88,7 @@ class Variant:
 
     @classmethod
     def read(cls, text: str) -> Variant:
-        """The variant that is written so."""
+        """The variant that `str` writes so."""
         noise, parameter, value = "", "", None
         for part in filter(None, text.split(", ", 1) if text.startswith("noise=") else [text]):
             name, _, written = part.partition("=")
@@ -99,7 +108,27 @@ def _literal(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Cell:
-    """The unit of work, and of what a killed run can lose."""
+    """One fold of one method on one data set: the unit of work, and the most that a killed run loses of each process.
+
+    Parameters
+    ----------
+    data : str
+        Name of the data set.
+    method : str
+        The method's id in the experiment.
+    variant : Variant
+        What is changed in it.
+    seed : int
+        The seed of splits and draws.
+    fold : int
+        Number of the test part, from 0; 0 for tasks without folds.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Cell, Variant
+    >>> print(Cell("mnist", "randlocal", Variant(parameter="n_groups", value=50), seed=0, fold=2))
+    mnist randlocal n_groups=50 fold 2
+    """
 
     data: str
     method: str
@@ -115,25 +144,54 @@ class Cell:
 class Experiment:
     """A declared experiment.
 
-    Attributes
+    Parameters
     ----------
+    name, title, source : str
+        Its name, a heading, and the paper and table that it repeats.
     task : Task
         What is done with the data; it owns the metrics, the evaluation, the words and the sections of the report.
     options : object
         The task's own options, of the type `task.Options`.
+    data : tuple of DataSpec
+        The data sets and how each is used.
+    methods : tuple of MethodSpec
+        The methods with their fixed and varied parameters.
     metrics : tuple of Metric
-    shown : tuple of Metric
+        What is measured; verdicts and charts are about the first.
+    shown : tuple of Metric, default=()
         What the table shows, where it is not the metrics: seconds for features or for the model.
-    repeats : int
+    repeats : int, default=1
         Seeds: other splits, other draws.
     n_groups, n_components : int
         Size of the methods that grow by groups, and of the others.
-    noise : tuple of "none", "add", "append", "columns", "rows"
-    paper : mapping method -> data -> measure and variant -> (mean, deviation)
-    subject : str
+    noise : tuple of {"none", "add", "append", "columns", "rows"}, default=("none",)
+        Kinds of noise that every method is run with.
+    paper : mapping of method to data to measure and variant to (mean, deviation)
+        The paper's values.
+    subject : str, default="randlocal"
         The method that the paper is about: the report's verdict is on those whose id begins with it.
-    of : str
+    remarks : tuple of str, default=()
+        Sentences at the end of the report.
+    first_seed : int, default=0
+        The seed of the first repeat; the others count on from it.
+    of : str, default=""
         The experiment whose run this is another view of: same cells, same CSV, something else shown.
+    quick : bool, default=False
+        Whether it is what `quickened` makes of another one.
+
+    See Also
+    --------
+    load_experiment : Reads one by name or from a TOML file.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import load_experiment
+    >>> experiment = load_experiment("randlocal-table3")
+    >>> experiment.label("raw"), experiment.data_label("mnist")
+    ('RAW', 'MNIST')
+    >>> quick = experiment.quickened()
+    >>> quick.n_groups, len(quick.cells()) < len(experiment.cells())
+    (200, True)
     """
 
     name: str
@@ -158,7 +216,7 @@ class Experiment:
 
     @property
     def run_name(self) -> str:
-        """What the CSV of its run is called."""
+        """The name of the CSV of its run."""
         return self.of or self.name
 
     @property

@@ -19,7 +19,16 @@ C_GRID = (0.1, 1.0, 10.0, 100.0)
 
 
 class Role(Enum):
-    """What a method does with the columns."""
+    """What a method does with the columns; a task says which roles it can measure.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import TASKS, Role, find_method
+    >>> find_method("randlocal").role
+    <Role.MAP: 'makes other columns of them'>
+    >>> Role.MODEL in TASKS["classification"].roles, Role.MODEL in TASKS["clustering"].roles
+    (True, False)
+    """
 
     COLUMNS = "leaves the columns as they are"
     MAP = "makes other columns of them"
@@ -30,7 +39,34 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Context:
-    """What a method may depend on besides its own parameters."""
+    """What a method may depend on besides its own parameters.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+        Rows and columns that it is fitted on.
+    n_groups : int, default=400
+        Size of the methods that grow by groups, trees or iterations.
+    n_components : int, default=1000
+        Size of the others.
+    seed : int, default=0
+        The seed of its draws.
+    threads : int, default=1
+        Threads that it may use.
+    n_classes : int, default=2
+        Number of classes, which selectors take for their number of clusters.
+    image_shape : tuple of int, default=None
+        Shape of the image in each row, if it is one.
+
+    Examples
+    --------
+    The grid of tuned RandLocal has rectangles of pixels where rows are images:
+
+    >>> from vicinal.experiments import Context, find_method
+    >>> method = find_method("randlocal-tuned")
+    >>> [len(method.candidates(Context(1000, 784, image_shape=shape))) for shape in (None, (28, 28))]
+    [4, 8]
+    """
 
     n_rows: int
     n_features: int
@@ -53,10 +89,40 @@ def no_grid(to: Context) -> list[Grid]:
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator with its role and the grid of its parameters; but for models, a linear SVM comes after it.
+    """An estimator with its role and the grid of its parameters; a linear SVM follows it, unless it is a model itself.
 
-    `size` is what its number of features grows with: groups (or trees, or iterations), or components. `has_rule` is
-    said of selectors that know how many columns to keep.
+    Parameters
+    ----------
+    name : str
+        As TOML and CSV files have it.
+    label : str
+        As tables and sentences have it.
+    role : Role
+        What it does with the columns.
+    make : callable, default=None
+        Makes the estimator from a `Context`; None for columns as they are.
+    grid : callable, default gives an empty grid
+        Makes the grid from a `Context`: a list of mappings of parameters to values.
+    size : {"n_groups", "n_components"}, default="n_groups"
+        What its number of features grows with: groups (or trees, or iterations), or components.
+    most_rows : int, default=None
+        The most rows that it is ever fitted on.
+    needs : str, default=""
+        A package that it needs beyond those that vicinal requires.
+    has_rule : bool, default=False
+        Whether it is a selector that knows how many columns to keep.
+    parameters, model_parameters : mapping, default={}
+        Parameters of the estimator and of the model after it that are fixed, and so left out of the grids.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Context, find_method
+    >>> method = find_method("fourier").fixing({"gamma": 0.1}, {"C": 10.0})
+    >>> to = Context(n_rows=1000, n_features=20, n_components=256)
+    >>> method.build(to, {})
+    RBFSampler(gamma=0.1, n_components=256, random_state=0)
+    >>> method.candidates(to), method.model_candidates(to)
+    ([{}], [{}])
     """
 
     name: str

@@ -270,10 +270,43 @@ METHODS: tuple[Method, ...] = (
 
 
 def method_names() -> list[str]:
+    """The names of all methods that experiments know.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from vicinal.experiments import method_names
+    >>> [name for name in method_names() if name.startswith("randlocal")]
+    ['randlocal', 'randlocal-tuned', 'randlocal-spectral']
+    """
     return [method.name for method in METHODS]
 
 
 def find_method(name: str) -> Method:
+    """The method of that name.
+
+    Parameters
+    ----------
+    name : str
+        One of `method_names`.
+
+    Returns
+    -------
+    Method
+
+    Examples
+    --------
+    >>> from vicinal.experiments import find_method
+    >>> find_method("nystroem").label
+    'Nystroem'
+    >>> find_method("nystrom")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no method 'nystrom'; did you mean 'nystroem'?
+    """
     for method in METHODS:
         if method.name == name:
             return method

@@ -14,7 +14,7 @@ BEST_OF_GRID = "best_"
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: how it is called in files and in sentences, which end is the good one, and how its values are written.
+    """A metric: its name in files and in sentences, which end is the good one, and how its values are written.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Metric:
     kind : {"score", "error", "seconds"}
         Scores have four decimals, errors three digits.
     low, high : float
-        The ends of its range, where intervals end, too.
+        The ends of its range; intervals end there, too.
 
     Examples
     --------
@@ -67,7 +67,21 @@ COSTS = (FEATURE_SECONDS, MODEL_SECONDS)
 class Measure:
     """A metric, at a place that the task gives a meaning (a number of columns, a neighbour).
 
-    `best_of_grid` is said of what the best parameters of a grid reach, which only labels show.
+    Parameters
+    ----------
+    metric : Metric
+        What is measured.
+    at : int or str, default=None
+        The place; None where the task has none.
+    best_of_grid : bool, default=False
+        Whether it is the value of the best parameters of a grid, which only labels show.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Metric
+    >>> nmi = Metric("nmi", "NMI")
+    >>> str(Measure(nmi)), str(Measure(nmi, at=100)), str(Measure(nmi, at=100, best_of_grid=True))
+    ('nmi', 'nmi@100', 'best_nmi@100')
     """
 
     metric: Metric
@@ -80,7 +94,7 @@ class Measure:
 
 
 def read_measure(text: str, metrics: Iterable[Metric]) -> Measure:
-    """The measure that is written so."""
+    """The measure that `str` writes so."""
     for metric in metrics:
         match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+))?", text)
         if match:

@@ -1,4 +1,4 @@
-"""The pages of reports: of an experiment, and of a comparison on a table of the user's."""
+"""The pages of reports: of an experiment, and of a comparison on the user's own table."""
 
 from __future__ import annotations
 
@@ -69,7 +69,24 @@ def experiment_sections(
 
 
 def threads_of(results: Sequence[Result]) -> str:
-    """How many threads a method had, in words, as the results say."""
+    """How many threads a method had, in words, according to the results.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        What `run` or `run_comparison` gives.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Metric, Result, Variant, threads_of
+    >>> result = Result("mine", "iris", "raw", Variant(), 0, 0, Measure(Metric("nmi", "NMI")), 0.7, threads=2)
+    >>> threads_of([result])
+    '2 threads per method'
+    """
     numbers = sorted({result.threads for result in results if result.threads is not None})
     return f"{' or '.join(map(str, numbers)) or 'no'} thread{'s' * (numbers != [1])} per method"
 
@@ -143,7 +160,26 @@ def _group_curve(experiment: Experiment, summaries: list[Summary]) -> list[Secti
 
 
 def comparison_verdict(summaries: list[Summary]) -> tuple[str, ...]:
-    """Who leads, who is as good, and whether RandLocal pays."""
+    """The best method, those that are as good, and whether RandLocal pays, in sentences.
+
+    Parameters
+    ----------
+    summaries : list of Summary
+        One per method, as `compare` gives them.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.experiments import compare, comparison_verdict
+    >>> (summary,) = compare(*load_iris(return_X_y=True), methods=("raw",), splits=2)
+    >>> comparison_verdict([replace(summary, mean=0.95, feature_seconds=0.0, model_seconds=0.002)])
+    ('Raw features is ahead at 95.0%, in 2 ms.',)
+    """
     known = [summary for summary in summaries if summary.n]
     if not known:
         return ("No method could be run.",)

@@ -20,7 +20,21 @@ from ._tables import NOTHING, metrics_of
 
 
 class Entry(NamedTuple):
-    """Who is ranked: a method, at its own number of columns or at the contest's."""
+    """Who is ranked: a method, at its own number of columns or at the contest's.
+
+    Parameters
+    ----------
+    method : str
+        The method's id.
+    own_number : bool
+        Whether it keeps the number of columns that its own rule gives.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Entry
+    >>> Entry("snfs", own_number=True)
+    Entry(method='snfs', own_number=True)
+    """
 
     method: str
     own_number: bool
@@ -28,9 +42,25 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Contest:
-    """Scores of the entries on every data set that all of them have figures for.
+    """Scores of the entries on every data set that has a score of each of them.
 
-    `count` is the number of columns that selectors keep, None where their scores are averaged over all these numbers.
+    Parameters
+    ----------
+    metric : Metric
+        What the scores are; higher is better.
+    count : int or None
+        The number of columns that selectors keep, None where their scores are averaged over all these numbers.
+    scores : mapping of data set to mapping of Entry to float
+        The scores.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Contest, Entry, Metric
+    >>> snfs, mcfs = Entry("snfs", own_number=False), Entry("mcfs", own_number=False)
+    >>> scores = {"text_bbc": {snfs: 0.71, mcfs: 0.66}, "text_guardian": {snfs: 0.52, mcfs: 0.55}}
+    >>> contest = Contest(Metric("nmi", "NMI"), 100, scores)
+    >>> contest.best("text_bbc").method, contest.ranks[snfs]
+    ('snfs', 1.5)
     """
 
     metric: Metric
@@ -41,7 +71,7 @@ class Contest:
     def ranks(self) -> dict[Entry, float]:
         """Mean ranks, 1 for the best; equal scores share theirs.
 
-        No method has itself for a rival: one that is there at the contest's number of columns is ranked at its own
+        No method is its own rival: one that takes part with the contest's number of columns is ranked at its own
         number as if it had only that.
         """
         entries = list(next(iter(self.scores.values())))
@@ -67,7 +97,42 @@ def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric)
 
     First one per number of columns: all selectors with that many, and all columns; those that have a rule also at their
     own number. Last, selectors with a rule at their own number, the others averaged over the numbers of columns, and
-    all columns. Methods with a grid are there by its median.
+    all columns. Methods with a grid take part by its median.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        An experiment whose task is "selection".
+    summaries : list of Summary
+        What `summarise` gives.
+    metric : Metric
+        The metric by which they are ranked.
+
+    Returns
+    -------
+    list of Contest
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Result, entry_label, mean_ranks, read_experiment, summarise
+    >>> declared = '''
+    ... title = "Which columns?"
+    ... task = "selection"
+    ... metrics = ["nmi"]
+    ... features = [100]
+    ... runs = 1
+    ... data = ["text_bbc"]
+    ... methods = ["raw", "mcfs"]
+    ... '''
+    >>> experiment = read_experiment("mine", declared)
+    >>> results = [
+    ...     Result("mine", cell.data, cell.method, cell.variant, cell.seed, 0, measure, value)
+    ...     for cell, value in zip(experiment.cells(), (0.5, 0.7), strict=True)
+    ...     for measure in experiment.measures(cell)
+    ... ]
+    >>> contest, *_ = mean_ranks(experiment, summarise(experiment, results), experiment.metrics[0])
+    >>> {entry_label(experiment, entry): rank for entry, rank in contest.ranks.items()}
+    {'raw features': 2.0, 'MCFS': 1.0}
     """
     if experiment.shown or any(summary.variant for summary in summaries):
         return []
@@ -99,7 +164,25 @@ def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric)
 
 
 def entry_label(experiment: Experiment, entry: Entry) -> str:
-    """A selector at its own number of columns says so; all columns need not."""
+    """The name of an entry; that of a selector at its own number of columns says so.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment that the entry belongs to.
+    entry : Entry
+        A method, with its own number of columns or without.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Entry, entry_label, load_experiment
+    >>> entry_label(load_experiment("thesis-table3"), Entry("snfs", own_number=True))
+    'SNFS, own number'
+    """
     label = experiment.label(entry.method)
     selects = find_method(experiment.method_spec(entry.method).name).role is Role.SELECTOR
     return f"{label}, own number" if entry.own_number and selects else label

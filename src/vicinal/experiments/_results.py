@@ -62,7 +62,42 @@ VERSIONS = ("vicinal", "commit", "scikit_learn", "numpy", "python")
 class Result:
     """One value: what was measured in which cell, what it took, and what it was made with.
 
-    `value` is None where the cell could not be run; the reason is its note. `fold` is the fold or the run of k-means.
+    Parameters
+    ----------
+    experiment, data, method : str
+        Names of the run and of the data set, and the method's id.
+    variant : Variant
+        What is changed in the cell.
+    seed, fold : int
+        The seed, and the fold or the run of k-means.
+    measure : Measure
+        What was measured.
+    value : float or None
+        None where the cell could not be run; the reason is among the notes.
+    protocol : str, default=""
+        A short hash of all that the value depends on.
+    feature_seconds, model_seconds, tuning_seconds : float, default=None
+        Time for features, for the model, and for the choice of parameters.
+    peak_memory_mb : float, default=None
+        The most memory of the process, where the cell had one of its own.
+    threads, training_rows, test_rows : int, default=None
+        Threads of the method, and rows of both parts.
+    nonzeros_per_row : float, default=None
+        How full the features are.
+    chosen : mapping, default={}
+        Parameters that were chosen from a grid.
+    notes : str, default=""
+        What a reader of the value must know.
+    versions : mapping, default={}
+        Versions of vicinal and of what it is built on.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Metric, Result, Variant
+    >>> accuracy = Measure(Metric("accuracy", "accuracy"))
+    >>> result = Result("mine", "iris", "raw", Variant(), seed=0, fold=3, measure=accuracy, value=0.96)
+    >>> result.data, str(result.measure), result.value
+    ('iris', 'accuracy', 0.96)
     """
 
     experiment: str
@@ -142,7 +177,7 @@ def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> R
 
 @dataclass
 class ResultFile:
-    """The results of an experiment that are there already, and the file to which more are added."""
+    """The results that an experiment has already, and the file to which more are added."""
 
     path: Path
     experiment: Experiment
@@ -150,7 +185,7 @@ class ResultFile:
 
     @classmethod
     def open(cls, path: Path, experiment: Experiment, *, fresh: bool = False) -> ResultFile:
-        """Takes up what a former run left.
+        """Takes up the results of an earlier run.
 
         Half a line or half a cell at the end is dropped, and so is a cell that could not be run: it is tried again.
         """
@@ -171,7 +206,7 @@ class ResultFile:
         return {result.cell(self.experiment) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
-        """A cell's results, in one write that is on the disk when this returns."""
+        """Adds a cell's results, in one write that is on the disk when this returns."""
         with open(self.path, "ab") as file:
             file.write(_lines(results).encode())
             file.flush()
@@ -179,7 +214,7 @@ class ResultFile:
         self.results += results
 
     def write(self) -> None:
-        """The whole file anew, in the experiment's order, whatever the order in which cells ended."""
+        """Writes the whole file anew, in the experiment's order, whatever the order in which cells ended."""
         place = {cell: number for number, cell in enumerate(self.experiment.cells())}
         self.results.sort(key=lambda result: (place[result.cell(self.experiment)], result.fold))
         with replacing(self.path, force=True) as beside:
@@ -203,6 +238,28 @@ def read_results(path: Path, experiment: Experiment) -> list[Result]:
     """The whole rows of a result file.
 
     A last line without its end is what an interrupted write left, and is dropped; any other broken line is an error.
+
+    Parameters
+    ----------
+    path : Path
+        The CSV that `run` wrote.
+    experiment : Experiment
+        The experiment that it belongs to.
+
+    Returns
+    -------
+    list of Result
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vicinal.experiments import load_experiment, read_results
+    >>> experiment = load_experiment("randlocal-table3")
+    >>> results = read_results(Path("experiments/results/randlocal-table3.csv"), experiment)  # doctest: +SKIP
+    >>> read_results(Path("elsewhere.csv"), experiment)
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: There is no result file elsewhere.csv.
     """
     if not path.exists():
         raise FileNotFoundError(f"There is no result file {path}.")

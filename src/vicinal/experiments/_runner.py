@@ -49,6 +49,7 @@ def run(
     Parameters
     ----------
     experiment : Experiment
+        What `load_experiment` gives.
     path : Path
         The CSV. Cells that it holds are not run again; every finished cell is added at once, so that a killed run loses
         at most the cells that were running.
@@ -63,6 +64,14 @@ def run(
     Returns
     -------
     list of Result
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vicinal.experiments import load_experiment, run, summarise, verdict
+    >>> experiment = load_experiment("randlocal-table3").quickened()
+    >>> results = run(experiment, Path("quick.csv"))  # doctest: +SKIP
+    >>> verdict(experiment, summarise(experiment, results))  # doctest: +SKIP
     """
     file = ResultFile.open(path, experiment, fresh=fresh)
     done = file.done()
@@ -91,7 +100,28 @@ def run(
 
 
 def run_pictures(experiment: Experiment, path: Path) -> Section | None:
-    """The pictures of an experiment: those beside its CSV or, if there are none yet, made and put there."""
+    """The pictures of an experiment: those beside its CSV or, if there are none yet, made and put there.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment that was run.
+    path : Path
+        Its CSV; the file of the pictures has the same name but for the ending.
+
+    Returns
+    -------
+    Section or None
+        None where the task has no pictures.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vicinal.experiments import load_experiment, run_pictures
+    >>> section = run_pictures(load_experiment("rulls-figure4"), Path("rulls-figure4.csv"))  # doctest: +SKIP
+    >>> run_pictures(load_experiment("thesis-table3"), Path("thesis-table3.csv")) is None  # columns look as before
+    True
+    """
     beside = picture_path(path)
     if not beside.exists():
         section = experiment.task.pictures(experiment, load_sample)

@@ -1,4 +1,4 @@
-"""The tables and the sentences of selected columns."""
+"""The tables and sentences of the selection task."""
 
 from __future__ import annotations
 

@@ -25,8 +25,52 @@ Repeat = tuple[int, int]  # seed and fold, or run
 class Summary:
     """What a table's cell says: one method on one data set, in one variant, by one measure.
 
-    `by_labels` is, beside the median of a selector's grid, the best of it, which only labels show; it is never ranked.
-    `paper` is the value that the paper reports.
+    Parameters
+    ----------
+    data, method : str
+        Name of the data set, and the method's id.
+    variant : Variant
+        What is changed in it.
+    measure : Measure
+        What was measured.
+    label : str
+        The method's name in tables and sentences.
+    mean, low, high, deviation : float
+        Mean, 95 % interval and standard deviation over folds, seeds and runs; NaN where too few values are known.
+    n : int
+        Number of values.
+    feature_seconds, model_seconds : float
+        Mean times for features and for the model.
+    peak_memory_mb : float
+        Mean of the processes' peak memory.
+    training_rows : int
+        The most rows that it was fitted on.
+    nonzeros_per_row : float
+        How full the features are.
+    chosen : tuple of mappings
+        The different parameters that were chosen from a grid.
+    notes : tuple of str
+        What a reader of the mean must know.
+    planned : int, default=0
+        Number of values of a whole run.
+    best : bool, default=False
+        Whether it has the best mean among those it is ranked with.
+    p_value : float, default=None
+        Of the difference from the best; None for the best itself and where it was not tested.
+    paper : float, default=None
+        The value that the paper reports.
+    ours : bool, default=False
+        Whether it belongs to the method that the experiment is about.
+    by_labels : Summary, default=None
+        Beside the median of a selector's grid, the best of it, which only labels show; it is never ranked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.experiments import compare
+    >>> (summary,) = compare(*load_iris(return_X_y=True), methods=("raw",), splits=3)
+    >>> summary.label, str(summary.measure), summary.n, summary.training_rows
+    ('raw features', 'accuracy', 3, 100)
     """
 
     data: str
@@ -82,6 +126,29 @@ def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
 
     Intervals and tests allow for the rows that training parts share (Nadeau and Bengio 2003); `p_value` belongs to the
     difference from the best method on the same data, variant and measure, fold by fold, of those it is ranked among.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    results : list of Result
+        What `run`, `run_comparison` or `read_results` gives.
+
+    Returns
+    -------
+    list of Summary
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Result, comparison, summarise
+    >>> experiment = comparison("iris", methods=("raw", "randlocal"))
+    >>> accuracy, scores = Measure(experiment.metrics[0]), {"raw": 0.90, "randlocal": 0.93}
+    >>> results = [
+    ...     Result("compare", "iris", cell.method, cell.variant, cell.seed, cell.fold, accuracy, scores[cell.method])
+    ...     for cell in experiment.cells()
+    ... ]
+    >>> [(summary.label, summary.mean, summary.n, summary.best) for summary in summarise(experiment, results)]
+    [('raw features', 0.9, 5, False), ('RandLocal', 0.93, 5, True)]
     """
     groups: dict[tuple[str, str, Variant, Measure | None], list[Result]] = defaultdict(list)
     for result in results:

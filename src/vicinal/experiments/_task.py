@@ -51,6 +51,28 @@ class Task(ABC):
         Whether methods are given the labels of the training part.
     pictures_first : bool
         Whether the report begins with the pictures.
+
+    Examples
+    --------
+    A task that measures how far apart the rows are, as the columns have them:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.datasets import Sample
+    >>> from vicinal.experiments import Context, Measure, Metric, Outcome, Role, Task, Work, comparison
+    >>> class Spread(Task):
+    ...     name = "spread"
+    ...     metrics = (Metric("variance", "variance", better=None, high=np.inf),)
+    ...     roles = (Role.COLUMNS,)
+    ...     def evaluate(self, work):
+    ...         X = work.preparation(work.sample.X).fit_transform(work.sample.X)
+    ...         return Outcome([(0, Measure(self.metrics[0]), float(X.var(axis=0).sum()))])
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> experiment = comparison("iris", methods=("raw",))
+    >>> cell, sample = experiment.cells()[0], Sample(*load_iris(return_X_y=True))
+    >>> work = Work(experiment, cell, experiment.method(cell), Context(150, 4), sample, lambda X: StandardScaler())
+    >>> [(str(measure), round(value, 6)) for _, measure, value in Spread().evaluate(work).values]
+    [('variance', 4.0)]
     """
 
     name: ClassVar[str]
@@ -90,18 +112,18 @@ class Task(ABC):
                 )
 
     def folds(self, experiment: Experiment) -> int:
-        """Parts of the rows that are the test part once."""
+        """Number of parts of the rows, each of which is the test part once."""
         return 1
 
     def runs(self, experiment: Experiment) -> int:
-        """Values of each measure in a cell."""
+        """Number of values of each measure in a cell."""
         return 1
 
     def measures(self, experiment: Experiment, cell: Cell) -> tuple[Measure, ...]:
         return tuple(map(Measure, experiment.metrics))
 
     def least_rows_per_class(self, experiment: Experiment) -> int:
-        """What a class keeps where a data set is cut to fewer rows."""
+        """The fewest rows that a class keeps where a data set is cut to fewer."""
         return 2
 
     def quick_options(self, options: Any) -> Any:
@@ -118,7 +140,7 @@ class Task(ABC):
         return (1 / (folds - 1), 1 / folds) if folds > 1 else (0.0, 0.0)
 
     def contest(self, experiment: Experiment, summary: Summary) -> Hashable:
-        """What summaries have in common that are ranked together."""
+        """A key that summaries share that are ranked together."""
         among = experiment.method_spec(summary.method).among
         return summary.data, summary.variant, summary.measure, among
 
@@ -129,11 +151,11 @@ class Task(ABC):
     # ------------------------------------------------------------------------------------------------ words
 
     def place(self, measure: Measure) -> str:
-        """What a measure's place is called; nothing where it has none."""
+        """The name of a measure's place; empty where it has none."""
         return "" if measure.at is None else str(measure.at)
 
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
-        """How figures come about, as names and sentences."""
+        """How values come about, as names and sentences."""
         return ()
 
     def quick_size(self, experiment: Experiment) -> str:
@@ -157,14 +179,14 @@ class Task(ABC):
     # ------------------------------------------------------------------------------------------------ the report
 
     def tables(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
-        """What the terminal and the report show alike."""
+        """The tables that both the terminal and the report show."""
         return result_tables(experiment, summaries)
 
     def tables_text(self, experiment: Experiment, summaries: list[Summary]) -> str:
         return "Ours, and the paper's own where it gives one for the same data." if experiment.paper else ""
 
     def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
-        """What the report shows, the tables among it, in the order in which it is to be read."""
+        """The sections of the report, the tables among them, in reading order."""
         if any(spec.vary for spec in experiment.methods):
             return (over_parameter(experiment, summaries) or sensitivity(experiment, summaries), tables)
         return (tables, beside_the_paper(experiment, summaries), against_time(experiment, summaries))

@@ -15,7 +15,27 @@ MOST_LOSSES = 6
 
 
 def quick_warning(experiment: Experiment) -> str | None:
-    """That a run is a quick one, and how small it is."""
+    """The sentences that warn of a quick run, and say how small it is.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment that was run.
+
+    Returns
+    -------
+    str or None
+        None where the run is no quick one.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import load_experiment, quick_warning
+    >>> experiment = load_experiment("randlocal-table3")
+    >>> quick_warning(experiment) is None
+    True
+    >>> quick_warning(experiment.quickened()).split(". ")[0]
+    'Quick run: at most 1,000 rows of each data set, 2 folds, 200 groups'
+    """
     if not experiment.quick:
         return None
     rows = max(spec.rows or 0 for spec in experiment.data)
@@ -26,7 +46,31 @@ def quick_warning(experiment: Experiment) -> str | None:
 
 
 def verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
-    """The outcome of an experiment in sentences, the first of which is the headline."""
+    """The outcome of an experiment in sentences, the first of which is the headline.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment that was run.
+    summaries : list of Summary
+        What `summarise` gives.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Result, comparison, summarise, verdict
+    >>> experiment = comparison("iris", methods=("raw", "randlocal"))
+    >>> accuracy, scores = Measure(experiment.metrics[0]), {"raw": 0.90, "randlocal": 0.93}
+    >>> results = [
+    ...     Result("compare", "iris", cell.method, cell.variant, cell.seed, cell.fold, accuracy, scores[cell.method])
+    ...     for cell in experiment.cells()
+    ... ]
+    >>> verdict(experiment, summarise(experiment, results))
+    ('By accuracy, RandLocal is the best in 1 of 1 comparisons.',)
+    """
     if not any(summary.n for summary in summaries):
         return ("No method could be run.",)
     task = experiment.task
@@ -63,7 +107,7 @@ def _loss(experiment: Experiment, members: list[Summary]) -> str:
 
 
 def paper_sentences(experiment: Experiment, summaries: list[Summary]) -> list[str]:
-    """How the subject's values stand to those that its paper reports."""
+    """How the subject's values compare with those that its paper reports."""
     beside = [summary for summary in summaries if summary.ours and summary.from_paper is not None and summary.n]
     if not beside:
         return []

@@ -25,9 +25,33 @@ from ._noise import add_noise
 
 @dataclass
 class Outcome:
-    """A cell's values, (fold or run, measure, value) each, and what they cost.
+    """A cell's values and what they cost: what `Task.evaluate` returns.
 
-    `chosen_by_measure` and `nonzeros_by_measure` are for tasks in which these differ from measure to measure.
+    Parameters
+    ----------
+    values : list of (int, Measure, float)
+        The fold, or the run, with each measure and its value.
+    feature_seconds, model_seconds, tuning_seconds : float, default=0
+        Time for features, for the model, and for the choice of parameters.
+    training_rows, test_rows : int, default=0
+        Rows of both parts; the same where there is no test part.
+    nonzeros_per_row : float, default=0
+        How full the features are.
+    chosen : dict, default={}
+        Parameters that were chosen from a grid.
+    chosen_by_measure, nonzeros_by_measure : dict, default={}
+        The same by `Measure`, for tasks in which they differ from one to the next.
+    notes : list of str, default=[]
+        What a reader of the values must know; `note` adds to it.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Measure, Metric, Outcome
+    >>> outcome = Outcome([(0, Measure(Metric("accuracy", "accuracy")), 0.93)], training_rows=120, test_rows=30)
+    >>> for _ in range(2):
+    ...     outcome.note("fitted on 100 of 120 rows")
+    >>> outcome.notes
+    ['fitted on 100 of 120 rows']
     """
 
     values: list[tuple[int, Measure, float]] = field(default_factory=list)
@@ -49,10 +73,38 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Work:
-    """One cell with all that its evaluation needs.
+    """One cell with all that its evaluation needs: what `Task.evaluate` is given.
 
-    `preparation` makes the transformer that scales rows like those given to it; `most_rows` is what the method is
-    fitted on at most.
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment that the cell is a part of.
+    cell : Cell
+        Data set, method, variant, seed and fold.
+    method : Method
+        The method, with the parameters that are fixed or varied.
+    context : Context
+        What the method may depend on.
+    sample : Sample
+        The rows.
+    preparation : callable
+        Makes the transformer that scales rows like those given to it.
+    most_rows : int, default=None
+        The most rows that the method is fitted on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from vicinal.datasets import Sample
+    >>> from vicinal.experiments import Context, Work, comparison
+    >>> experiment = comparison("iris", methods=("raw",))
+    >>> cell = experiment.cells()[0]
+    >>> sample = Sample(*load_iris(return_X_y=True))
+    >>> work = Work(experiment, cell, experiment.method(cell), Context(150, 4), sample, lambda X: StandardScaler())
+    >>> outcome = experiment.task.evaluate(work)
+    >>> outcome.training_rows, outcome.test_rows
+    (120, 30)
     """
 
     experiment: Experiment
@@ -84,7 +136,7 @@ def work_of(
     load: Callable[[str], Sample],
     prepare: Callable[[Any], Any] | None = None,
 ) -> Work:
-    """What a cell is made of: a method, the context it is built in, and its rows."""
+    """All that the evaluation of a cell needs: its method, the context it is built in, and its rows."""
     data, spec, variant = experiment.data_spec(cell.data), experiment.method_spec(cell.method), cell.variant
     method = experiment.method(cell)
     method.check_installed()
@@ -184,9 +236,9 @@ def best_by_labels(
     criterion: Callable[[list[tuple[int, Measure, float]]], float],
     runs: int = 1,
 ) -> Outcome:
-    """Measures the features of every candidate of a grid; that of the largest criterion counts.
+    """Measures the features of every candidate of a grid; the one with the largest criterion counts.
 
-    Labels choose it: the papers' way, which flatters the methods that have a grid.
+    Labels choose it, as in the papers, which flatters the methods that have a grid.
     """
     candidates = work.method.candidates(work.context)
     best = -np.inf
@@ -205,7 +257,7 @@ def best_by_labels(
 
 
 def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
-    """About `size` rows: of every class its share, and at least so many."""
+    """About `size` rows: of every class its share, and at least `at_least`."""
     rng = np.random.default_rng(seed)
     keep = []
     for label, count in zip(*np.unique(y, return_counts=True), strict=True):

@@ -9,7 +9,7 @@ from scipy.spatial import Voronoi as Diagram
 from scipy.spatial import cKDTree
 
 from .._page import Voronoi, VoronoiPanel
-from ._svg import NO_FIGURES, PLAIN, Look, joined, key, key_entry, marker, outline, tag
+from ._svg import NO_VALUES, PLAIN, Look, joined, key, key_entry, marker, outline, tag
 
 SIDE = 300.0
 MOST_POINTS = 400
@@ -22,7 +22,7 @@ def voronoi(block: Voronoi) -> Markup:
     """The panels side by side, tinted by the class that most rows of a cell have; the key names the classes."""
     panels = [panel for panel in block.panels if len(np.asarray(panel.anchors)) and len(np.asarray(panel.points))]
     if not panels:
-        return NO_FIGURES
+        return NO_VALUES
     counts: dict[str, int] = {}
     for panel in panels:
         numbers = np.bincount(np.asarray(panel.classes, np.int64), minlength=len(panel.class_names))
@@ -77,7 +77,7 @@ def _panel(panel: VoronoiPanel, looks: dict[str, Look]) -> Markup:
     anchors = np.asarray(panel.anchors, float)
     anchors = anchors[np.isfinite(anchors).all(axis=1)]
     if not len(points) or not len(anchors):
-        return NO_FIGURES
+        return NO_VALUES
     low, high = np.percentile(points, [1, 99], axis=0)
     middle = (low + high) / 2
     half = max((high - low).max() / 2 * 1.08, 1e-9 * max(1.0, np.abs(middle).max()))

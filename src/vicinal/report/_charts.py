@@ -12,10 +12,10 @@ from markupsafe import Markup
 from .._page import DotRow, Dots, Lines, Point, Scatter, Series
 from .._words import human_seconds, short_number
 from ._labels import Box, place, spread
-from ._scales import Scale, cut, is_figure, scale_of, text_width
+from ._scales import Scale, cut, is_drawable, scale_of, text_width
 from ._svg import (
     FONT,
-    NO_FIGURES,
+    NO_VALUES,
     OURS,
     PAPER,
     PLAIN,
@@ -78,10 +78,10 @@ def _x_ticks(scale: Scale, *, seconds: bool = False, values: Iterable[float] = (
 
 def scatter(block: Scatter) -> Markup:
     """Quality against cost, with names beside the points and a step line through those that nothing beats."""
-    drawn = [p for p in block.points if is_figure(p.x, log=block.x_log) and is_figure(p.y)]
+    drawn = [p for p in block.points if is_drawable(p.x, log=block.x_log) and is_drawable(p.y)]
     rest = [p.label for p in block.points if p not in drawn]
     if not drawn:
-        return NO_FIGURES + not_drawn(rest)
+        return NO_VALUES + not_drawn(rest)
     groups = list(dict.fromkeys(p.group for p in drawn if p.group))
     looks = {group: other_look(number) for number, group in enumerate(groups)}
     entries = [key_entry(marker(looks[group], 8, 8, 5), group) for group in groups]
@@ -102,14 +102,14 @@ def pareto_front(points: Sequence[Point]) -> list[Point]:
 
 
 def _has_interval(shown: Any) -> bool:
-    return is_figure(shown.low) and is_figure(shown.high)
+    return is_drawable(shown.low) and is_drawable(shown.high)
 
 
 def _scatter(
     block: Scatter, points: Sequence[Any], front: Sequence[Any], looks: dict[str, Look], narrow: bool
 ) -> Markup:
     width, height = (NARROW, 420.0) if narrow else (WIDE, 470.0)
-    heights = [v for p in points for v in (p.y, p.low, p.high) if is_figure(v)]
+    heights = [v for p in points for v in (p.y, p.low, p.high) if is_drawable(v)]
     top, bottom = TOP, height - 54
     left, right = _left_margin(heights, height), width - 12
     x = scale_of((p.x for p in points), left, right, log=block.x_log, pad=0.08)
@@ -193,19 +193,19 @@ def lines(block: Lines) -> Markup:
     kept = []
     for series in block.series:
         pairs = enumerate(zip(series.x, series.y, strict=True))
-        rows = [i for i, (x, y) in pairs if is_figure(x, log=block.x_log) and is_figure(y, log=block.y_log)]
+        rows = [i for i, (x, y) in pairs if is_drawable(x, log=block.x_log) and is_drawable(y, log=block.y_log)]
         kept.append((series, sorted(rows, key=lambda i: series.x[i] or 0)))
     rest = [series.label for series, rows in kept if not rows]
     kept = [(series, rows) for series, rows in kept if rows]
     if not kept:
-        return NO_FIGURES + not_drawn(rest)
+        return NO_VALUES + not_drawn(rest)
     return both(lambda narrow: _lines(block, kept, narrow)) + not_drawn(rest)
 
 
 def _band(block: Lines, series: Series, rows: Sequence[int]) -> list[int]:
     if not (series.low and series.high):
         return []
-    return [i for i in rows if is_figure(series.low[i], log=block.y_log) and is_figure(series.high[i])]
+    return [i for i in rows if is_drawable(series.low[i], log=block.y_log) and is_drawable(series.high[i])]
 
 
 def _lines(block: Lines, kept: Sequence[tuple[Any, list[int]]], narrow: bool) -> Markup:
@@ -214,7 +214,7 @@ def _lines(block: Lines, kept: Sequence[tuple[Any, list[int]]], narrow: bool) ->
     # A phone has no room for long names beside the curves: they go to a key.
     direct = not narrow or not any(name.endswith("…") for name in names)
     height = max(400.0 if narrow else 440.0, 17.0 * len(kept) * direct + 110)
-    references = [(label, value) for label, value in block.reference if is_figure(value, log=block.y_log)]
+    references = [(label, value) for label, value in block.reference if is_drawable(value, log=block.y_log)]
     heights = [value for _, value in references]
     for series, rows in kept:
         heights += [series.y[i] for i in rows]
@@ -317,16 +317,16 @@ def _reference_names(
 
 
 def dots(block: Dots) -> Markup:
-    """One row per figure; on a phone the names stand above the rows."""
-    drawn = [row for row in block.rows if is_figure(row.value) or is_figure(row.paper)]
+    """One row per value; on a phone the names stand above the rows."""
+    drawn = [row for row in block.rows if is_drawable(row.value) or is_drawable(row.paper)]
     rest = [row.label for row in block.rows if row not in drawn]
     if not drawn:
-        return NO_FIGURES + not_drawn(rest)
+        return NO_VALUES + not_drawn(rest)
     entries = [key_entry(marker(OURS if any(row.highlight for row in drawn) else PLAIN, 8, 8, 5), "measured here")]
     if any(_has_interval(row) for row in drawn):
         entries.append(key_entry(line("whisker k7", 0, 8, 16, 8), "interval"))
-    if any(is_figure(row.paper) for row in drawn):
-        entries.append(key_entry(marker(PAPER, 8, 8, 5, "open"), "the paper's own figure"))
+    if any(is_drawable(row.paper) for row in drawn):
+        entries.append(key_entry(marker(PAPER, 8, 8, 5, "open"), "the paper's own value"))
     return key(entries) + both(lambda narrow: _dots(block, drawn, narrow)) + not_drawn(rest)
 
 
@@ -336,11 +336,11 @@ def _dots(block: Dots, rows: Sequence[DotRow], narrow: bool) -> Markup:
     names = [cut(row.label, room, FONT) for row in rows]
     left = 8.0 if narrow else 20 + max(text_width(name, FONT) * 1.06 for name in names)
     right = width - (66 if narrow else 76)
-    values = [v for row in rows for v in (row.value, row.low, row.high, row.paper) if is_figure(v)]
+    values = [v for row in rows for v in (row.value, row.low, row.high, row.paper) if is_drawable(v)]
     x = scale_of(values, left, right, pad=0.05)
     bottom = 16 + step * len(rows)
     ticks = _x_ticks(x)
-    measured = [short_number(row.value) if is_figure(row.value) else "" for row in rows]
+    measured = [short_number(row.value) if is_drawable(row.value) else "" for row in rows]
     digits = max(len(words.partition(".")[2]) for words in measured)
     parts = [line("grid", x(value), 10, x(value), bottom) for value, _ in ticks]
     parts += [line("axis", left, bottom, right, bottom)]
@@ -352,19 +352,19 @@ def _dots(block: Dots, rows: Sequence[DotRow], narrow: bool) -> Markup:
         look = OURS if row.highlight else PLAIN
         parts.append(line("grid faint", left, y, right, y))
         parts.append(text(name, left if narrow else 0, y - 13 if narrow else y + 4.5, f"name{strong}", full=row.label))
-        content, told = [], row.label
-        middle = row.value if is_figure(row.value) else row.paper
+        content, words_of_row = [], row.label
+        middle = row.value if is_drawable(row.value) else row.paper
         assert middle is not None
         content.append(tag("circle", _class="target", cx=x(middle), cy=y, r=13))
-        if is_figure(row.low) and is_figure(row.high):
+        if is_drawable(row.low) and is_drawable(row.high):
             content.append(line(f"whisker k{look.colour}", x(row.low), y, x(row.high), y))
-        if is_figure(row.value):
-            told += f": {block.x_label} {words}{interval(row.low, row.high)}"
+        if is_drawable(row.value):
+            words_of_row += f": {block.x_label} {words}{interval(row.low, row.high)}"
             content.append(marker(look, x(row.value), y, 6.5 if row.highlight else 5))
             even = f"{row.value:.{digits}f}" if abs(row.value) < 1000 else words
             parts.append(text(even, width, y + 4.5, f"name digits{strong}", "end"))
-        if is_figure(row.paper):
-            told += f"; the paper: {short_number(row.paper)}"
+        if is_drawable(row.paper):
+            words_of_row += f"; the paper: {short_number(row.paper)}"
             content.append(marker(PAPER, x(row.paper), y, 5.5, "open"))
-        parts.append(spot(told, content))
+        parts.append(spot(words_of_row, content))
     return drawing(f"{block.title}: {block.x_label}", width, bottom + 50, parts)

@@ -19,7 +19,7 @@ from .._writing import replacing
 from ._cells import voronoi
 from ._charts import dots, lines, scatter
 from ._png import data_uri
-from ._scales import Scale, is_figure, scale_of
+from ._scales import Scale, is_drawable, scale_of
 from ._svg import interval_bar
 
 CHARTS: dict[type, Any] = {Scatter: scatter, Lines: lines, Dots: dots, Voronoi: voronoi}
@@ -120,19 +120,19 @@ def table_view(table: Table) -> dict[str, Any]:
 
 
 def _bar_scale(cells: Sequence[Cell]) -> Scale | None:
-    limits = [v for cell in cells if is_figure(cell.low) and is_figure(cell.high) for v in (cell.low, cell.high)]
+    limits = [v for cell in cells if is_drawable(cell.low) and is_drawable(cell.high) for v in (cell.low, cell.high)]
     if not limits:
         return None
-    return scale_of([*limits, *(cell.value for cell in cells if is_figure(cell.value))], 4, 86, pad=0)
+    return scale_of([*limits, *(cell.value for cell in cells if is_drawable(cell.value))], 4, 86, pad=0)
 
 
 def _cell_view(cell: Cell, kind: str, scale: Scale | None) -> dict[str, Any]:
     missing = cell.text.strip() in MISSING
-    has_key = not missing and (kind == "text" or is_figure(cell.value))
+    has_key = not missing and (kind == "text" or is_drawable(cell.value))
     bar = limits = ""
     if scale and not missing:
         bar = interval_bar(cell.value, cell.low, cell.high, scale)
-        if is_figure(cell.low) and is_figure(cell.high):
+        if is_drawable(cell.low) and is_drawable(cell.high):
             digits = max(len(cell.text.partition(".")[2].rstrip("% s")), 0)
             limits = f"{cell.low:.{min(digits, 6)}f} to {cell.high:.{min(digits, 6)}f}"
     return {
@@ -166,5 +166,5 @@ def image_view(block: FeatureImage) -> dict[str, Any]:
         "width": n_columns,
         "height": n_rows,
         "bands": bands,
-        "sparsity": f"{block.sparsity:.3g}" if is_figure(block.sparsity) else "",
+        "sparsity": f"{block.sparsity:.3g}" if is_drawable(block.sparsity) else "",
     }

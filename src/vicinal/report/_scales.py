@@ -18,8 +18,8 @@ SECONDS = (
 ROUND_SECONDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 36000.0, 432000.0, 4320000.0)
 
 
-def is_figure(value: Any, *, log: bool = False) -> TypeGuard[float]:
-    """Whether a value can be drawn: neither missing nor beyond all measure, and positive on a log axis."""
+def is_drawable(value: Any, *, log: bool = False) -> TypeGuard[float]:
+    """Whether a value can be drawn: neither missing nor too large for a chart, and positive on a log axis."""
     return value is not None and abs(value) < 1e100 and (not log or value > 1e-100)
 
 

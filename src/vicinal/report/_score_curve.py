@@ -61,6 +61,23 @@ STYLE = """
 
 
 def check_plot_file(path: Path) -> None:
+    """Refuses, before any work is done, a file that no plot can be written to.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it must end in .svg or .html.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vicinal.report import check_plot_file
+    >>> check_plot_file(Path("scores.svg"))
+    >>> check_plot_file(Path("scores.pdf"))
+    Traceback (most recent call last):
+        ...
+    ValueError: A plot is written as .svg or .html; scores.pdf ends in '.pdf'.
+    """
     if path.suffix.lower() not in (".svg", ".html"):
         raise ValueError(f"A plot is written as .svg or .html; {path.name} ends in {path.suffix!r}.")
 
@@ -75,7 +92,7 @@ def write_score_curve(
     title: str,
     force: bool,
 ) -> None:
-    """Writes the curve to an SVG or HTML file.
+    """Writes the curve of the columns' scores to an SVG or HTML file.
 
     Parameters
     ----------
@@ -93,6 +110,19 @@ def write_score_curve(
         A line above the curve.
     force : bool
         Whether a file that is there already is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from vicinal.report import write_score_curve
+    >>> scores, names = np.array([0.9, 0.8, 0.1]), ["petals", "sepals", "noise"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.svg")
+    ...     write_score_curve(path, scores, names, n_kept=2, n_auto=None, title="Iris", force=False)
+    ...     "1. petals: 0.9" in path.read_text(encoding="utf-8")
+    True
     """
     check_plot_file(path)
     picture = score_curve(scores, names, n_kept, n_auto, title)
@@ -167,7 +197,7 @@ def _spots(
     scores: NDArray[np.float64],
     names: Sequence[str],
 ) -> list[Markup]:
-    """Places of the curve that tell which column they stand for, where there is room for one."""
+    """Spots of the curve that name their column, where there is room for them."""
     parts, last = [], -np.inf
     for rank, (across, down) in zip(ranks, dots, strict=False):
         if across - last >= SPOT_SIZE:

@@ -10,10 +10,10 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from .._words import short_number
-from ._scales import Scale, is_figure
+from ._scales import Scale, is_drawable
 
 FONT = 13.0
-NO_FIGURES = Markup('<p class="nothing">There are no figures to draw.</p>')
+NO_VALUES = Markup('<p class="nothing">There are no values to draw.</p>')
 
 N_COLOURS = 7  # of the style sheet; the first one is for what is highlighted
 _STAR = [(math.sin(math.pi * i / 5), -math.cos(math.pi * i / 5)) for i in range(10)]
@@ -81,7 +81,7 @@ def marker(look: Look, x: float, y: float, radius: float, kind: str = "marker") 
 
 
 def text(content: str, x: float, y: float, kind: str = "tick", anchor: str = "start", full: str = "") -> Markup:
-    """A text; where it was cut short, `full` tells the whole of it."""
+    """A text; where it was cut short, `full` is the whole of it, shown as a tip."""
     whole = tag("title", full) if content.endswith("…") and full else Markup("")
     return tag("text", whole + content, _class=kind, x=x, y=y, text_anchor=anchor)
 
@@ -91,7 +91,7 @@ def line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
 
 
 def spot(words: str, content: Iterable[Any]) -> Markup:
-    """A part of a chart that can be focused and tells what it shows."""
+    """A part of a chart that can be focused and says what it shows."""
     inside = joined((tag("title", words), *content))
     return tag("g", inside, _class="spot", tabindex="0", role="img", aria_label=words)
 
@@ -118,18 +118,18 @@ def drawing(name: str, width: float, height: float, parts: Iterable[Any]) -> Mar
 
 def not_drawn(labels: Sequence[str]) -> Markup:
     names = ", ".join(labels[:12]) + (f" and {len(labels) - 12} more" if len(labels) > 12 else "")
-    return tag("p", f"Without a figure, and so not drawn: {names}.", _class="aside") if labels else Markup("")
+    return tag("p", f"Without a value, and so not drawn: {names}.", _class="aside") if labels else Markup("")
 
 
 def interval(low: float | None, high: float | None, write: Callable[[float], str] = short_number) -> str:
-    return f" ({write(low)} to {write(high)})" if is_figure(low) and is_figure(high) else ""
+    return f" ({write(low)} to {write(high)})" if is_drawable(low) and is_drawable(high) else ""
 
 
 def interval_bar(value: float | None, low: float | None, high: float | None, scale: Scale) -> Markup:
     """A dot and whisker for a cell of a table, on the scale of its column."""
     parts = [line("track", scale.start, 8, scale.end, 8)]
-    if is_figure(low) and is_figure(high):
+    if is_drawable(low) and is_drawable(high):
         parts.append(line("whisker", scale(low), 8, scale(high), 8))
-    if is_figure(value):
+    if is_drawable(value):
         parts.append(tag("circle", _class="dot", cx=scale(value), cy=8, r=3.2))
     return tag("svg", joined(parts), _class="bar", viewBox="0 0 90 16", aria_hidden="true")

@@ -19,6 +19,7 @@ def register(task: Task) -> Task:
     Parameters
     ----------
     task : Task
+        An instance of your class; its `name` is what TOML files call it.
 
     Returns
     -------
@@ -27,13 +28,14 @@ def register(task: Task) -> Task:
 
     Examples
     --------
-    >>> from vicinal.experiments import Metric, Task, register
+    >>> from vicinal.experiments import TASKS, Metric, Task, register
     >>> class Count(Task):
     ...     name = "count"
     ...     metrics = (Metric("rows", "number of rows"),)
     ...     def evaluate(self, work): ...
     >>> register(Count()).name
     'count'
+    >>> del TASKS["count"]  # and unknown again
     """
     TASKS[task.name] = task
     return task

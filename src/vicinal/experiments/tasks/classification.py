@@ -199,7 +199,7 @@ def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> N
 def features(work: Work, parameters: Mapping[str, Any], rows: Sample, test_rows: Sample) -> tuple[Any, Any, float]:
     """Features of both parts, divided by the training rows' mean length, so that one grid of C serves all maps.
 
-    The map is given the labels of the training part; whether it learns from them is its own affair.
+    The map is given the labels of the training part; a map may ignore them.
     """
     F, F_test, seconds = rows.X, test_rows.X, 0.0
     if work.method.has_map:
@@ -215,7 +215,7 @@ def features(work: Work, parameters: Mapping[str, Any], rows: Sample, test_rows:
 
 
 def fit_model(model: Any, F: Any, y: NDArray | None) -> bool:
-    """Fits; whether the solver converged."""
+    """Fits the model and returns whether its solver converged."""
     if isinstance(model, LinearSVC):
         # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones.
         model.set_params(dual=sp.issparse(F) or F.shape[0] < F.shape[1])
