@@ -450,7 +450,7 @@ def test_bad_data_gets_one_clear_sentence():
         RandLocal(5).fit(DIGITS[:1])
     with pytest.raises(ValueError, match="X has 10 features, but RandLocal is expecting 64"):
         model.transform(DIGITS[:, :10])
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="RandLocal needs numbers, but X has something else in column 0"):
         RandLocal(5).fit(np.array([["a", "b"], ["c", "d"]], dtype=object))
 
 

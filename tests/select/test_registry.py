@@ -6,7 +6,7 @@ import pytest
 
 import vicinal
 from vicinal import select
-from vicinal.experiments._methods import find_method
+from vicinal.experiments import Role, find_method
 from vicinal.select import SELECTORS, FeatureSelector
 
 
@@ -32,7 +32,7 @@ def test_entries_agree_with_their_classes(name, rng):
 def test_experiments_read_it():
     for name, entry in SELECTORS.items():
         method = find_method(name)
-        assert (method.label, method.has_rule, method.selects) == (entry.label, entry.has_rule, True)
+        assert (method.label, method.has_rule, method.role) == (entry.label, entry.has_rule, Role.SELECTOR)
 
 
 def test_public_parameters_are_words():

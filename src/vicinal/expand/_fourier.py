@@ -8,11 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state, gen_batches
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _native
 from .._calls import as_native, current_callback, n_threads, obeys_n_jobs
+from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive, checked_rows
 from . import kernels
 from ._bandwidth import resolve_gamma
@@ -44,7 +45,7 @@ def n_frequencies_for(epsilon: float, delta: float) -> int:
 
 
 @obeys_n_jobs
-class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RandomFourierFeatures(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random features whose inner products approximate a shift-invariant kernel.
 
     Frequencies w are drawn from the kernel's spectral density. A row x becomes ``cos(w.x)`` and ``sin(w.x)`` for each
@@ -242,12 +243,6 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 f"vicinal.expand.kernels, which can draw frequencies; got {self.kernel!r}."
             )
         return self.kernel
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _orthogonal(kernel: Any, count: int, n_features: int, rng: np.random.RandomState) -> NDArray[np.float64]:

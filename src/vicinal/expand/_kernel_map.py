@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
+from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_count, check_non_negative, checked_rows
 from ._bandwidth import gamma_from_scale
 from ._gram import canonical
@@ -25,7 +26,7 @@ LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fi
 
 
 @obeys_n_jobs
-class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The explicit map of the Gaussian kernel: a linear model on it is the kernel machine.
 
     The kernel matrix of the training rows is taken apart, K = Q Sigma^2 Q'. Training rows become the rows of Q Sigma,
@@ -166,12 +167,6 @@ class RBFMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             kernel = rbf_kernel(_centred(given[block], self.center_), training, gamma=self.gamma_)
             np.divide(kernel @ self.eigenvectors_, deviations, out=out[block], casting="same_kind")
         return out
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     @property
     def _n_features_out(self) -> int:

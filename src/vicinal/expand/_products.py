@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows
 from ._monomials import (
     BLOCK_ENTRIES,
@@ -31,7 +32,7 @@ from ._monomials import (
 MOST_FEATURES = 62  # whose subsets an index can hold
 
 
-class _ProductMap(TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+class _ProductMap(TakesSparseFloats, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """What maps to products of columns share: checks, tags and memory that is asked for first."""
 
     n_output_features_: int
@@ -68,12 +69,6 @@ class _ProductMap(TransformerMixin, BaseEstimator, metaclass=ABCMeta):
         given = self._checked(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             return refuse_overflow(self._sparse(given) if sp.issparse(given) else self._dense(given))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.random_projection import GaussianRandomProjection
-from sklearn.utils import Tags, check_random_state, gen_batches
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
+from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_count, check_positive, checked_rows
 
 BLOCK_ENTRIES = 2**21  # of rows and of their images, while errors are measured: 16 MB
@@ -175,7 +176,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 
 @obeys_n_jobs
-class GaussianProjection(RandomProjection):
+class GaussianProjection(TakesSparseFloats, RandomProjection):
     """Random projection by a Gaussian matrix, with as many columns as a wanted error needs.
 
     `sklearn.random_projection.GaussianRandomProjection` draws the matrix. Here the number of components follows from
@@ -279,12 +280,6 @@ class GaussianProjection(RandomProjection):
         if not np.isfinite(projected).all():
             raise ValueError(f"Projections of these rows are too large for {checked.dtype}; scale X down first.")
         return projected
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     @property
     def _n_features_out(self) -> int:

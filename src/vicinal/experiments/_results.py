@@ -206,7 +206,12 @@ class ResultFile:
         return {result.cell(self.experiment) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
-        """Adds a cell's results, in one write that is on the disk when this returns."""
+        """Adds a cell's results, in one write that is on the disk when this returns.
+
+        The protocol is that of the process that owns the file: children may look for data in another folder.
+        """
+        experiment = self.experiment
+        results = [replace(result, protocol=protocol_of(experiment, result.cell(experiment))) for result in results]
         with open(self.path, "ab") as file:
             file.write(_lines(results).encode())
             file.flush()

@@ -1,5 +1,6 @@
 """Codes learned by reconstruction."""
 
-from ._autoencoder import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from ._autoencoder import DenoisingAutoencoder
+from ._stacked import StackedDenoisingAutoencoder
 
 __all__ = ["DenoisingAutoencoder", "StackedDenoisingAutoencoder"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
-class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What one layer and a stack of layers share: the parameters of training, and the checks of input."""
 
     def __init__(
@@ -89,7 +89,7 @@ class _Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 
 @obeys_n_jobs
-class DenoisingAutoencoder(_Autoencoder):
+class DenoisingAutoencoder(Autoencoder):
     """Codes of a hidden layer that was trained to rebuild clean rows from damaged ones.
 
     The encoder is ``activation(X @ W + b)``, the decoder is linear, the loss is the squared error against the clean
@@ -175,7 +175,7 @@ class DenoisingAutoencoder(_Autoencoder):
         self
         """
         rows = self._checked(X, reset=True)
-        n_components = _size(self.n_components, rows.shape[1])
+        n_components = size_of(self.n_components, rows.shape[1])
         network, losses = self._trained(rows, n_components)
         self.encoder_weights_, self.decoder_weights_ = network.coefs_
         self.encoder_biases_, self.decoder_biases_ = network.intercepts_
@@ -261,143 +261,7 @@ class DenoisingAutoencoder(_Autoencoder):
                 raise
 
 
-@obeys_n_jobs
-class StackedDenoisingAutoencoder(_Autoencoder):
-    """Codes of codes: denoising autoencoders on top of each other, trained one after the other.
-
-    The first layer learns from the rows, each further one from the undamaged codes of the layer below, whose damage it
-    draws itself. `transform` gives the last layer's codes. Layers are not trained further together.
-
-    Parameters
-    ----------
-    n_components : int, float or sequence of them, default=0.5
-        Codes per layer. One number makes three layers of that size. A float is a share, at most 1.0, of the columns of
-        X, in every layer.
-    corruption : {"masking", "gaussian"}, default="masking"
-        How each layer's input is damaged, as in `DenoisingAutoencoder`; the parameters below are its own, too, and hold
-        for every layer.
-    level : float, default=0.3
-    activation : {"relu", "logistic", "tanh"}, default="relu"
-    n_epochs : int, default=20
-        Passes over the training rows, per layer.
-    batch_size : int or "auto", default="auto"
-    learning_rate_init : float, default=1e-3
-    weight_decay : float, default=1e-4
-    random_state : int, RandomState instance or None, default=None
-    n_jobs : int or None, default=None
-        Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
-
-    Attributes
-    ----------
-    layers_ : list of DenoisingAutoencoder
-    n_components_ : int
-        Codes of the last layer.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-
-    References
-    ----------
-    Vincent, Larochelle, Lajoie, Bengio, Manzagol: Stacked Denoising Autoencoders: Learning Useful Representations in a
-    Deep Network with a Local Denoising Criterion, JMLR 2010.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from vicinal.learned import StackedDenoisingAutoencoder
-    >>> X = load_digits().data / 16
-    >>> model = StackedDenoisingAutoencoder([48, 0.5, 16], n_epochs=5, random_state=0)
-    >>> model.fit_transform(X).shape
-    (1797, 16)
-    >>> [layer.n_components_ for layer in model.layers_]
-    [48, 32, 16]
-    """
-
-    def fit(self, X: ArrayLike, y: Any = None) -> StackedDenoisingAutoencoder:
-        """Train the layers, from the first to the last.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._fitted_codes(X, of_last_layer=False)
-        return self
-
-    def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> Dense:
-        """What ``fit(X).transform(X)`` returns, without encoding the rows a second time.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components_)
-        """
-        return self._fitted_codes(X, of_last_layer=True)
-
-    def transform(self, X: ArrayLike) -> Dense:
-        """The last layer's codes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components_)
-        """
-        check_is_fitted(self)
-        codes = self._checked(X, reset=False)
-        for layer in self.layers_:
-            codes = layer.transform(codes)
-        return codes
-
-    def inverse_transform(self, codes: ArrayLike) -> Dense:
-        """Rows rebuilt from the last layer's codes, through all decoders.
-
-        Parameters
-        ----------
-        codes : array-like of shape (n_samples, n_components_)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_in_)
-        """
-        rows = self._checked_codes(codes)
-        for layer in reversed(self.layers_):
-            rows = layer.inverse_transform(rows)
-        return rows
-
-    @all_or_nothing
-    def _fitted_codes(self, X: ArrayLike, *, of_last_layer: bool) -> Dense:
-        codes = self._checked(X, reset=True)
-        sizes = self._sizes(codes.shape[1])
-        seeds = check_random_state(self.random_state).randint(LARGEST_SEED, size=len(sizes))
-        layers: list[DenoisingAutoencoder] = []
-        for size, seed in zip(sizes, seeds, strict=True):
-            settings = self.get_params() | {"n_components": size, "random_state": int(seed)}
-            layers.append(DenoisingAutoencoder(**settings).fit(codes))
-            if of_last_layer or len(layers) < len(sizes):
-                codes = layers[-1].transform(codes)
-        self.layers_, self.n_components_ = layers, sizes[-1]
-        return codes
-
-    def _sizes(self, n_features: int) -> list[int]:
-        sizes = self.n_components
-        if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str):
-            sizes = [sizes] * 3
-        if len(sizes) == 0:
-            raise ValueError("n_components must be a number or a sequence with one number per layer; got an empty one.")
-        return [_size(size, n_features) for size in sizes]
-
-
-def _size(value: Any, n_features: int) -> int:
+def size_of(value: Any, n_features: int) -> int:
     if isinstance(value, float | np.floating) and 0 < value <= 1:
         return max(1, round(float(value) * n_features))
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
