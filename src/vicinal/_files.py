@@ -39,8 +39,8 @@ TRUSTED = ("vicinal.local._randlocal.RandLocal", "scipy.sparse._csr.csr_matrix")
 class Table:
     """Rows to learn from: a frame with named columns, a matrix or a sparse matrix; and the target if there is one.
 
-    `names` are those of the columns of X, which are their numbers in the file where it has no names. `frame` is the
-    frame as it was read, with the target in its own type.
+    `names` are the names of the columns of X, or their numbers where the file has no names. `frame` is the frame as it
+    was read, with the target in its own type.
     """
 
     X: pl.DataFrame | Matrix

@@ -125,7 +125,7 @@ class TestVerdict:
         )
         assert sentences[1].endswith("averaged over 100, 200, 400 and 600 columns; it is the best on every data set.")
         assert sentences[1].startswith(
-            "SNFS is there at its own number of columns, the others at the median of their grids"
+            "SNFS takes part with its own number of columns, the others with the median of their grids"
         )
         assert sentences[2] == "With the same number of columns for all, SNFS leads with 100, 200, 400 and 600."
         assert "the paper's 15 SNFS values, 15 are reached" in sentences[3]

@@ -21,7 +21,7 @@ class FeatureImage:
     boundaries : tuple of (label, first row, last row + 1)
         The classes' bands.
     sparsity : float
-        The sparsity ratio: the share of the whole matrix' entries that are not zero.
+        The sparsity ratio: the share of entries that are not zero, in the whole matrix.
     caption : str, default=""
         A sentence below.
 

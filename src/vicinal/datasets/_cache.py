@@ -1,4 +1,4 @@
-"""Where the files of data sets lie, their checksums, and how they are written so that none is ever half there."""
+"""Where the files of data sets lie, their checksums, and how they are written so that none is ever incomplete."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def path_of(name: str) -> Path | None:
 
 
 def is_plain(name: object) -> bool:
-    """Whether a name is that of a file and of no path that leads elsewhere."""
+    """Whether a name is a plain file name, and no path that leads elsewhere."""
     return isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name) is not None
 
 
@@ -147,7 +147,7 @@ def store(arrays: Mapping[str, NDArray], name: str, work: Path) -> Path:
 
 
 def _write_npz(path: Path, arrays: Mapping[str, NDArray]) -> None:
-    """What np.savez_compressed writes, but for the time of day."""
+    """Writes what np.savez_compressed would, but without the time of day."""
     with zipfile.ZipFile(path, "w") as archive:
         for key, array in arrays.items():
             member = zipfile.ZipInfo(f"{key}.npy")

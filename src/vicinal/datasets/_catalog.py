@@ -27,7 +27,7 @@ class Dataset:
     nonzeros : int or None
         Stored values, where the data are sparse.
     views : tuple of int
-        Columns of each view; empty where there is but one.
+        Columns of each view; empty where there is only one.
     edges : int or None
         Links, where the rows form a network.
     stand_in_for : str or None

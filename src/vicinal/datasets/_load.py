@@ -33,7 +33,7 @@ def load(name: str) -> Sample:
 
     It is looked for in the folder that the environment variable VICINAL_DATA names (``tabular/NAME.npz``, then
     ``hetero/NAME.npz``; any file of that form will do, whether the catalogue knows it or not), then in the cache (the
-    folder VICINAL_CACHE, or ``~/.cache/vicinal``), and at last it is fetched from its public source and kept in the
+    folder VICINAL_CACHE, or ``~/.cache/vicinal``), and finally it is fetched from its public source and kept in the
     cache. Files are never unpickled.
 
     Parameters

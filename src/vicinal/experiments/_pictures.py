@@ -106,7 +106,7 @@ def feature_image(
     max_rows, max_columns : int
         The most rows and columns that are shown.
     sparsity : float, default=None
-        The whole matrix' share of non-zeros; None counts them.
+        The share of non-zeros in the whole matrix; None counts them.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def _classes(y: ArrayLike, n_rows: int) -> tuple[NDArray[np.int64], list[str]]:
 
 
 def _quotas(counts: NDArray[np.int64], most: int) -> list[int]:
-    """How many rows each class gives so that all give alike; the largest ones come first where not all can."""
+    """How many rows each class gets, as equal as can be; without room for all classes, the largest come first."""
     quotas = np.zeros(len(counts), np.int64)
     order = np.argsort(counts, kind="stable")[-most:]
     left = most
@@ -234,7 +234,7 @@ def _quotas(counts: NDArray[np.int64], most: int) -> list[int]:
 
 
 def _grey(values: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Values of at least 0 on the steps 1 to 255; 0 and NaN stay 0, however small a value is it stays visible."""
+    """Values of at least 0 on the steps 1 to 255; 0 and NaN stay 0, and any other value stays visible."""
     present = values[(values > 0) & np.isfinite(values)]
     top = np.percentile(present, 99) if present.size else 1.0
     shares = np.clip(np.nan_to_num(values, nan=0.0, posinf=np.inf) / top, 0, 1)

@@ -13,7 +13,7 @@ from ..datasets import checksum
 from ._experiment import Cell, Experiment
 from ._method import Context, Method, Role
 
-# Grids may depend on the data's size: what they are for this one stands for all.
+# Grids may depend on the size of the data; those of this context stand for all.
 SOME_CONTEXT = Context(n_rows=1000, n_features=10)
 NO_MATTER = ("n_jobs", "random_state", "verbose")
 

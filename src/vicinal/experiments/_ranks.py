@@ -221,6 +221,7 @@ def _rank_table(experiment: Experiment, metric: Metric, contests: list[Contest])
 def rank_section(experiment: Experiment, summaries: list[Summary]) -> Section:
     text = (
         "1 is the best. For each number of columns all selectors that keep so many are ranked, and all columns; those "
-        "with a rule for how many also at their own number, in place of the other. Grids are there by their median."
+        "with a rule for how many also at their own number, in place of the other. Selectors with a grid have the "
+        "score of its median."
     )
     return Section("Who is ahead?", text, tuple(rank_tables(experiment, summaries)))

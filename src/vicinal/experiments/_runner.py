@@ -205,7 +205,7 @@ def run_cell(
     load: Load | None = None,
     prepare: Callable[[Any], Any] | None = None,
 ) -> list[Result]:
-    """The results of one cell, computed here and now."""
+    """The results of one cell, computed in this process."""
     with threadpool_limits(threads):
         work = work_of(experiment, cell, threads=threads, load=load or load_sample, prepare=prepare)
         outcome = experiment.task.evaluate(work)

@@ -65,9 +65,10 @@ def _rank_sentences(experiment: Experiment, contest: Contest) -> list[str]:
     else:
         sentence += f"the best of {len(contest.ranks)}{f'; next is {behind[0]}' if behind else ''}."
     numbers = [str(number) for number in experiment.options.features if number != "auto"]
-    how = f"Selectors are there at the median of their grids, averaged over {listed(numbers, most=9)} columns"
+    median = f"with the median of their grids, averaged over {listed(numbers, most=9)} columns"
+    how = f"Selectors take part {median}"
     if entry.own_number:
-        how = f"{label} is there at its own number of columns, the others a{how.removeprefix('Selectors are there a')}"
+        how = f"{label} takes part with its own number of columns, the others {median}"
     lost = []
     for data, scores in contest.scores.items():
         best = contest.best(data)

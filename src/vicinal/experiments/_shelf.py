@@ -39,7 +39,7 @@ class Shelf:
         return self.path / f"{name.replace('/', '_')}.joblib"
 
     def __getstate__(self) -> dict[str, Path]:
-        return {"path": self.path}  # the folder is its maker's to remove
+        return {"path": self.path}  # only the process that made the folder removes it
 
     def __enter__(self) -> Shelf:
         return self

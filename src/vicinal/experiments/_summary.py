@@ -103,7 +103,7 @@ class Summary:
 
     @property
     def n_columns(self) -> int | None:
-        """How many columns a selector's own rule kept, the most of several fits; for no selector, all there are."""
+        """How many columns a selector's own rule kept, the most of several fits; for other methods, all columns."""
         return max((chosen["n_features"] for chosen in self.chosen if "n_features" in chosen), default=None)
 
     @property
@@ -152,7 +152,7 @@ def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
     """
     groups: dict[tuple[str, str, Variant, Measure | None], list[Result]] = defaultdict(list)
     for result in results:
-        # Seconds belong to a cell, whatever is measured: its results say the same.
+        # Seconds belong to a cell, whatever is measured: all its results have the same.
         groups[result.data, result.method, result.variant, None if experiment.shown else result.measure].append(result)
     cells = Counter((cell.data, cell.method, cell.variant) for cell in experiment.cells())
     per_cell = 1 if experiment.shown else experiment.task.runs(experiment)
@@ -240,7 +240,7 @@ def _notes(result: Result) -> list[str]:
 
 
 def _interval(experiment: Experiment, measure: Measure, values: list[float]) -> tuple[float, float]:
-    """None of fewer than three values, whose spread says next to nothing; it ends where the metric does."""
+    """The interval, within the metric's range; NaN for fewer than three values, whose spread says next to nothing."""
     if len(values) < LEAST_VALUES:
         return np.nan, np.nan
     test_over_training, _ = experiment.task.shared_rows(experiment)

@@ -37,7 +37,7 @@ class Box:
 
 
 def beside(x: float, y: float, width: float, height: float, direction: tuple[float, float], distance: float) -> Box:
-    """A label of a size that lies in a direction from a point."""
+    """The box of a label of that size, in a direction and at a distance from a point."""
     across, down = direction
     step = distance * (0.7 if across and down else 1)
     left = x + across * step - width * (1 - across) / 2
@@ -55,7 +55,7 @@ def place(
     never: Sequence[Box],
     rather_not: Sequence[Box] = (),
 ) -> list[Box | None]:
-    """A place for each label, the first come first; None where each would cover another one or what is in `never`."""
+    """A place for each label, first come, first served; None where all would cover a label or a box of `never`."""
     taken = list(never)
     placed: list[Box | None] = []
     for (x, y), (width, height) in zip(points, sizes, strict=True):
