@@ -38,14 +38,14 @@ def measure(method: str, folds: int, C: str) -> tuple[float, float]:
 
 def table3() -> tuple[int, float]:
     """How many cells the committed run of Table 3 has, and the seconds that they worked."""
-    from vicinal.experiments import read_results
+    from vicinal.experiments import load_experiment, read_results
 
-    rows = read_results(Path(__file__).parents[1] / "experiments" / "results" / "randlocal-table3.csv")
+    path = Path(__file__).parents[1] / "experiments" / "results" / "randlocal-table3.csv"
+    experiment = load_experiment("randlocal-table3")
     cells = {
-        (row["data"], row["method"], row["fold"]): sum(
-            float(row[f"{part}_seconds"]) for part in ("feature", "model", "tuning")
-        )
-        for row in rows
+        result.cell(experiment): sum((result.feature_seconds, result.model_seconds, result.tuning_seconds))
+        for result in read_results(path, experiment)
+        if result.value is not None
     }
     return len(cells), sum(cells.values())
 
