@@ -43,10 +43,10 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: An
     By default CSR is accepted and numbers become float64, unless they are float32. Where dtype="numeric", all types of
     numbers that the compiled part reads are kept.
     """
-    settings = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | options
+    accepted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)} | options
     refuse_other_than_numbers(X, type(estimator).__name__)
-    checked = validate_data(estimator, X, y, **settings)
-    return as_numbers(checked) if settings["dtype"] == "numeric" else checked
+    checked = validate_data(estimator, X, y, **accepted)
+    return as_numbers(checked) if accepted["dtype"] == "numeric" else checked
 
 
 def refuse_other_than_numbers(X: Any, who: str) -> None:

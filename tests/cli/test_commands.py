@@ -268,7 +268,7 @@ class TestBadInput:
         model.write_text("not a model")
         assert "is not a whole model file of vicinal" in refused(*arguments, model)
         model.write_bytes(whole)
-        assert "brings its own settings" in refused(*arguments, model, "--groups", 3)
+        assert "brings its own parameters" in refused(*arguments, model, "--groups", 3)
         fewer = tmp_path / "fewer.csv"
         frame.drop("b", "colour").write_csv(fewer)
         assert "fewer.csv lacks columns" in refused("transform", fewer, "-o", tmp_path / "p.npz", "--model", model)

@@ -39,7 +39,7 @@ def test_the_best_of_a_grid_by_the_labels_is_noted():
 def test_a_map_fitted_on_few_rows_serves_all():
     X, y = blobs()
     outcome = cluster(find_method("rbf-map").fixing({"gamma": 1.0}, {}), X, y, most_rows=30)
-    assert outcome.notes == ["map fitted on 30 of 90 rows"]
+    assert outcome.notes == ["fitted on 30 of 90 rows"]
     assert max(values(outcome, "accuracy")) == 1
 
 

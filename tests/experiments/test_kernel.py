@@ -117,7 +117,7 @@ def test_maps_without_a_kernel_are_refused(X):
 
 def test_methods_without_features_are_refused():
     declared = DECLARED.replace('name = "fourier", vary = { n_components = [32, 2048] }', 'name = "rbf-svm"')
-    with pytest.raises(ValueError, match="'rbf-svm' predicts from them, which kernel has no use for; take one of"):
+    with pytest.raises(ValueError, match="'rbf-svm' predicts labels, which kernel has no use for; take one of"):
         read_experiment("small", declared)
 
 

@@ -181,7 +181,7 @@ class TestOneCell:
         X, y = texts
         outcome = outcome_of(sparing(), X, y, runs=2, most_rows=40)
         assert Sparing.fits == [{"rows": 40, "weight": 1.0}]
-        assert outcome.notes == ["map fitted on 40 of 75 rows"]
+        assert outcome.notes == ["fitted on 40 of 75 rows"]
         assert values(outcome, "accuracy@6") == values(outcome_of(sparing(), X, y, runs=2), "accuracy@6")
 
     def test_rows_that_cannot_be_told_apart_are_noted(self, texts):
@@ -309,7 +309,7 @@ class TestDeclared:
             (
                 '["raw"',
                 '["nystroem"',
-                "'nystroem' makes other columns of them, which selection has no use for; take one of raw, max",
+                "'nystroem' makes other columns, which selection has no use for; take one of raw, max",
             ),
             ('["raw"', '[{ name = "raw", unit_rows = true }', "a method has no 'unit_rows'"),
             ('["accuracy"', '["auc"', "there is no metric 'auc' for selection"),

@@ -71,7 +71,7 @@ def test_from_the_declaration_to_the_page(toy, tmp_path):
 
     told = verdict(experiment, summaries)
     assert told[0] == "By R², RandLocal is the best in 1 of 1 comparisons."
-    assert told[1] == "Of the paper's 1 RandLocal values, 1 are reached or beaten."
+    assert told[1] == "Of the paper's 1 RandLocal value, 1 is reached or beaten."
     page = experiment_page(experiment, summaries, command="again", facts=(), pictures=run_pictures(experiment, path))
     text = render(page)
     assert page.facts == (("Protocol", "ridge regression on 50% of the rows"),)
@@ -105,7 +105,7 @@ def test_its_options_are_part_of_the_protocol(toy, tmp_path):
         ("ridge = 0.1", "rigde = 0.1", "an experiment has no 'rigde'; did you mean 'ridge'"),
         ("ridge = 0.1", 'ridge = "much"', "ridge must be a number; got 'much'"),
         ('"r2", "rms"', '"r3"', "there is no metric 'r3' for toy"),
-        ('["raw", ', '["raw", "boosting", ', "'boosting' predicts from them, which toy has no use for"),
+        ('["raw", ', '["raw", "boosting", ', "'boosting' predicts labels, which toy has no use for"),
     ],
     ids=["key", "type", "metric", "role"],
 )

@@ -10,7 +10,7 @@ from vicinal.datasets import Sample
 from vicinal.experiments import Context, Method, Outcome, Role, _methods, find_method, read_experiment
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._noise import add_noise
-from vicinal.experiments._work import all_rows, features_of_all, readable, stratified_sample, work_of
+from vicinal.experiments._work import readable, stratified_sample, work_of
 
 DECLARED = """
 title = "Small"
@@ -110,23 +110,23 @@ class TestWhatEstimatorsAreGiven:
 
     def test_links_if_they_ask_for_them(self):
         work = work_for("images", Method("linked", "Linked", Role.MAP, lambda to: Linked()), self.sample())
-        sample, outcome = all_rows(work)
-        features, seconds = features_of_all(work, {}, sample, outcome, unit_rows=False)
+        sample, outcome = work.all_rows()
+        features, seconds = work.features({}, sample, outcome)
         np.testing.assert_array_equal(features, np.full((10, 1), 2.0))
         assert seconds > 0
 
     def test_nothing_else_if_they_do_not(self):
         work = work_for("images", "randlocal", self.sample())
-        sample, outcome = all_rows(work)
-        features, _ = features_of_all(work, {}, sample, outcome, unit_rows=False)
+        sample, outcome = work.all_rows()
+        features, _ = work.features({}, sample, outcome)
         assert features.shape[0] == 10
 
     def test_no_labels_where_the_task_has_no_training_part(self):
         made = []
         method = Method("linked", "Linked", Role.MAP, lambda to: made.append(Linked()) or made[-1])
         work = work_for("images", method, self.sample())
-        sample, outcome = all_rows(work)
-        features_of_all(work, {}, sample, outcome, unit_rows=False)
+        sample, outcome = work.all_rows()
+        work.features({}, sample, outcome)
         assert made[-1].labels_ is None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from vicinal.experiments import Measure, Metric, Outcome, Task
+from vicinal.experiments import Measure, Metric, Task
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,8 @@ class Toy(Task):
     Options = ToyOptions
 
     def evaluate(self, work):
-        sample, outcome = work.sample, Outcome()
-        F = work.preparation(sample.X).fit_transform(sample.X)
-        if work.method.has_map:
-            F = work.method.build(work.context, {}).fit_transform(F)
+        sample, outcome = work.all_rows()
+        F, outcome.feature_seconds = work.features({}, sample, outcome)
         rows = np.random.default_rng(work.context.seed).permutation(len(sample))
         training, test = np.split(rows, [round(work.options.share * len(rows))])
         model = Ridge(alpha=work.options.ridge).fit(F[training], sample.y[training])

@@ -16,7 +16,7 @@ COMMANDS = {  # what each one does; its function has the same name in the module
     "compare": "Which features pay on your data?",
     "select": "Which columns are worth keeping? No labels are needed.",
     "transform": "Write RandLocal features of a table: fitted on it, or by a saved model.",
-    "reproduce": "Do the published figures hold? Run a paper's table or figure anew.",
+    "reproduce": "Do the published results hold? Run a paper's table or figure anew.",
     "data": "Data sets by name: list the known ones, and fetch them.",
 }
 VERSION_FLAGS, HELP_FLAGS = ("--version",), ("--help", "-h")

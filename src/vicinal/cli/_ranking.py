@@ -54,10 +54,10 @@ def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
             others = [name for name, parameter in PARAMETERS.items() if parameter in known]
             takes = f"of these options it takes {', '.join(others)}" if others else "it takes none of these options"
             raise ValueError(f"The method {method} has no {option}; {takes}. Leave {option} out.")
-    settings = {PARAMETERS[option]: value for option, value in given.items()}
+    parameters = {PARAMETERS[option]: value for option, value in given.items()}
     if "random_state" in known:
-        settings.setdefault("random_state", 0)
-    return kind(**settings)
+        parameters.setdefault("random_state", 0)
+    return kind(**parameters)
 
 
 def parse_features(text: str, method: str) -> int | float | str:

@@ -23,7 +23,7 @@ class Options:
     Parameters
     ----------
     quick
-        Few rows, folds and groups: ends within minutes and shows that everything works; not the paper's figures.
+        Few rows, folds and groups: ends within minutes and shows that everything works; not the paper's values.
     output
         The folder of the CSVs, one per experiment.
     fresh
@@ -43,7 +43,7 @@ DEFAULTS = Options()
 
 
 def reproduce(names: Names = (), /, *, options: Options = DEFAULTS) -> None:
-    """Do the published figures hold? Run a paper's table or figure anew.
+    """Do the published results hold? Run a paper's table or figure anew.
 
     A run that was stopped continues where it was: finished parts are in its CSV. Without a name, or with the name list,
     it lists what there is.

@@ -76,7 +76,7 @@ def transform(file: Path, /, *, options: Options) -> None:
     from .._preparation import check_table, describe_columns
     from ._terminal import Steps, note
 
-    settings = _settings(options)
+    parameters = _parameters(options)
     _check_outputs(options)
     pipeline = _files.load_model(options.model) if options.model is not None else None
     n_columns = pipeline[0].n_features_in_ if pipeline is not None else None
@@ -85,7 +85,7 @@ def transform(file: Path, /, *, options: Options) -> None:
     X = check_table(table.X)
     with Steps(total=1, doing="nearest anchors") as progress, watching(progress.share):
         if pipeline is None:
-            pipeline, features = _fitted(X, settings, options.jobs)
+            pipeline, features = _fitted(X, parameters, options.jobs)
         else:
             _check_columns(pipeline, X, file, options.model)
             pipeline[-1].n_jobs = options.jobs
@@ -101,9 +101,9 @@ def transform(file: Path, /, *, options: Options) -> None:
     )
 
 
-def _settings(options: Options) -> dict[str, Any]:
+def _parameters(options: Options) -> dict[str, Any]:
     """RandLocal's parameters that were given."""
-    settings: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "n_groups": options.groups,
         "n_neighbors": options.neighbors,
         "task": options.task,
@@ -113,12 +113,12 @@ def _settings(options: Options) -> dict[str, Any]:
         "norm": options.norm,
         "random_state": options.seed,
     }
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if options.model is not None and (settings or options.save_model):
-        raise ValueError("A saved model brings its own settings: leave out the others beside --model.")
-    if settings.get("norm") == "none":
-        settings["norm"] = None
-    return settings
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    if options.model is not None and (parameters or options.save_model):
+        raise ValueError("A saved model brings its own parameters: leave out the others beside --model.")
+    if parameters.get("norm") == "none":
+        parameters["norm"] = None
+    return parameters
 
 
 def _check_outputs(options: Options) -> None:
@@ -132,13 +132,13 @@ def _check_outputs(options: Options) -> None:
     check_jobs(options.jobs)
 
 
-def _fitted(X: Any, settings: dict[str, Any], jobs: int | None) -> tuple[Pipeline, Any]:
+def _fitted(X: Any, parameters: dict[str, Any], jobs: int | None) -> tuple[Pipeline, Any]:
     from sklearn.pipeline import make_pipeline
 
     from .._preparation import make_preparation
     from ..local import RandLocal
 
-    pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **settings}, n_jobs=jobs))
+    pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **parameters}, n_jobs=jobs))
     return pipeline, pipeline.fit_transform(X)
 
 

@@ -149,6 +149,8 @@ def _view_names(names: NDArray | None, n_views: int) -> list[str] | None:
         return [f"view{k}" for k in range(1, n_views + 1)]
     if names.shape != (n_views,):
         raise _Unfit(f"it has {n_views} views but the names of {names.size}")
+    if len(set(names.tolist())) < n_views:
+        raise _Unfit(f"two of its views have the same name: {_listed(names.tolist())}")
     return names.astype(str).tolist()
 
 

@@ -25,16 +25,16 @@ class Role(Enum):
     --------
     >>> from vicinal.experiments import TASKS, Role, find_method
     >>> find_method("randlocal").role
-    <Role.MAP: 'makes other columns of them'>
+    <Role.MAP: 'makes other columns'>
     >>> Role.MODEL in TASKS["classification"].roles, Role.MODEL in TASKS["clustering"].roles
     (True, False)
     """
 
     COLUMNS = "leaves the columns as they are"
-    MAP = "makes other columns of them"
-    SELECTOR = "keeps some of them"
+    MAP = "makes other columns"
+    SELECTOR = "keeps some columns"
     DETECTOR = "scores rows by how normal they are"
-    MODEL = "predicts from them"
+    MODEL = "predicts labels"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ..local import RandLocal
 from ..metrics import sparsity_ratio
 from ._experiment import Experiment
 from ._methods import find_method
-from ._work import all_rows, features_of_all, work_of
+from ._work import work_of
 
 MOST_ROWS = 5000
 PICTURE_ROWS = 2000
@@ -60,8 +60,8 @@ def method_image(experiment: Experiment, method: str, title: str, load: Callable
     spec = replace(experiment.method_spec(method), vary={}, skip=())
     alone = replace(experiment, data=experiment.data[:1], methods=(spec,), noise=("none",))
     work = work_of(alone, alone.cells()[0], threads=1, load=load)
-    sample, outcome = all_rows(work)
-    features, _ = features_of_all(work, {}, sample, outcome, unit_rows=False)
+    sample, outcome = work.all_rows()
+    features, _ = work.features({}, sample, outcome)
     assert sample.y is not None
     return feature_image(features, sample.y, title=title)
 

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 from dataclasses import asdict
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from ..datasets import checksum
@@ -37,7 +37,7 @@ class _Key:
         return isinstance(other, _Key) and self._parts == other._parts
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _protocol(key: _Key) -> str:
     experiment = key.experiment
     data, spec = experiment.data_spec(key.data), experiment.method_spec(key.method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .._words import human_seconds
+from .._words import counted, human_seconds
 from ._experiment import Experiment
 from ._metric import Metric
 from ._summary import Summary
@@ -117,7 +117,8 @@ def paper_sentences(experiment: Experiment, summaries: list[Summary]) -> list[st
 
     reached = [summary for summary in beside if lead(summary) >= 0]
     worst = min(beside, key=lead)
-    sentence = f"Of the paper's {len(beside)} {experiment.subject_label} values, {len(reached)} are reached or beaten"
+    label, verb = experiment.subject_label, "is" if len(reached) == 1 else "are"
+    sentence = f"Of the paper's {counted(len(beside), f'{label} value')}, {len(reached)} {verb} reached or beaten"
     if lead(worst) < 0:
         sentence += (
             f"; the furthest below is {worst.measure.metric.label} on {column_label(experiment, worst)}, "

@@ -127,6 +127,25 @@ class Work:
         """The context of a fit on these rows."""
         return Context(**{**vars(self.context), "n_rows": X.shape[0], "n_features": X.shape[1]})
 
+    def all_rows(self) -> tuple[Sample, Outcome]:
+        """Every row, prepared and readable, for tasks without a test part; and an outcome that counts them."""
+        outcome = Outcome(training_rows=len(self.sample), test_rows=len(self.sample))
+        X = self.preparation(self.sample.X).fit_transform(self.sample.X)
+        X, _ = readable(self, outcome, X, X)
+        return self.sample.with_X(X), outcome
+
+    def features(
+        self, parameters: Mapping[str, Any], sample: Sample, outcome: Outcome, *, unit_rows: bool = False
+    ) -> tuple[Any, float]:
+        """Features of all rows and the seconds that they took; labels are not given to the map."""
+        start = time.perf_counter()
+        F = sample.X
+        if self.method.has_map:
+            some = fitting_rows(self, sample, outcome)
+            estimator = self.method.build(self.context_for(some.X), parameters)
+            F = fit_transform(estimator, some) if some is sample else fit(estimator, some).transform(sample.X)
+        return normalize(F) if unit_rows else F, time.perf_counter() - start
+
 
 def work_of(
     experiment: Experiment,
@@ -168,14 +187,6 @@ def work_of(
     return Work(experiment, cell, method, context, sample, make_preparation, min(caps) if caps else None)
 
 
-def all_rows(work: Work) -> tuple[Sample, Outcome]:
-    """Every row, prepared and readable, for tasks without a test part; and an outcome that says how many they are."""
-    outcome = Outcome(training_rows=len(work.sample), test_rows=len(work.sample))
-    X = work.preparation(work.sample.X).fit_transform(work.sample.X)
-    X, _ = readable(work, outcome, X, X)
-    return work.sample.with_X(X), outcome
-
-
 def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:
     """What the method can read: missing values filled in, sparse rows made dense, where its tags ask for it."""
     to = work.context_for(X)
@@ -190,25 +201,12 @@ def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, An
     return X, X_test
 
 
-def features_of_all(
-    work: Work, parameters: Mapping[str, Any], sample: Sample, outcome: Outcome, *, unit_rows: bool
-) -> tuple[Any, float]:
-    """Features of all rows and the seconds that they took; labels are not given to the map."""
-    start = time.perf_counter()
-    F = sample.X
-    if work.method.has_map:
-        some = fitting_rows(work, sample, outcome)
-        estimator = work.method.build(work.context_for(some.X), parameters)
-        F = fit_transform(estimator, some) if some is sample else fit(estimator, some).transform(sample.X)
-    return normalize(F) if unit_rows else F, time.perf_counter() - start
-
-
 def fitting_rows(work: Work, sample: Sample, outcome: Outcome) -> Sample:
     """The rows that a map is fitted on, where these are not all."""
     if work.most_rows is None or len(sample) <= work.most_rows:
         return sample
     keep = np.sort(np.random.default_rng(work.context.seed).permutation(len(sample))[: work.most_rows])
-    outcome.note(f"map fitted on {len(keep):,} of {len(sample):,} rows")
+    outcome.note(f"fitted on {len(keep):,} of {len(sample):,} rows")
     return sample[keep]
 
 
@@ -243,7 +241,7 @@ def best_by_labels(
     candidates = work.method.candidates(work.context)
     best = -np.inf
     for parameters in candidates:
-        F, seconds = features_of_all(work, parameters, sample, outcome, unit_rows=unit_rows)
+        F, seconds = work.features(parameters, sample, outcome, unit_rows=unit_rows)
         start = time.perf_counter()
         values = measure(F)
         if criterion(values) > best:

@@ -135,8 +135,8 @@ class StackedDenoisingAutoencoder(Autoencoder):
         seeds = check_random_state(self.random_state).randint(LARGEST_SEED, size=len(sizes))
         layers: list[DenoisingAutoencoder] = []
         for size, seed in zip(sizes, seeds, strict=True):
-            settings = self.get_params() | {"n_components": size, "random_state": int(seed)}
-            layers.append(DenoisingAutoencoder(**settings).fit(codes))
+            parameters = self.get_params() | {"n_components": size, "random_state": int(seed)}
+            layers.append(DenoisingAutoencoder(**parameters).fit(codes))
             if of_last_layer or len(layers) < len(sizes):
                 codes = layers[-1].transform(codes)
         self.layers_, self.n_components_ = layers, sizes[-1]

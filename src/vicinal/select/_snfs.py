@@ -156,14 +156,14 @@ class SNFS(FeatureSelector):
             )
         self.weights_, self.gap_, self.penalty_ = found.solution, found.gap, loss.penalty / n
         lowest = found.objective[-1]
-        settings = {"detail": f"its objective of {lowest:.6g} is up to {found.gap:.2g} above the minimum"}
+        notes = {"detail": f"its objective of {lowest:.6g} is up to {found.gap:.2g} above the minimum"}
         if lowest < -1e-9 * n:
             found.converged = False
-            settings = {
+            notes = {
                 "detail": f"its objective is {lowest:.3g} by rounding, though it cannot be negative",
                 "cure": "bring the columns nearer to 0, or to a common scale",
             }
-        return Ranked.by(found, _scores(found, loss.penalty), n_auto=max(1, kept), n_most=n_most, **settings)
+        return Ranked.by(found, _scores(found, loss.penalty), n_auto=max(1, kept), n_most=n_most, **notes)
 
     def _search_penalty(self, loss: NeighborLoss, wanted: int, n_varying: int) -> BoxMinimum:
         """The minimum with a penalty by which `wanted` columns are kept, which `loss` has then, or the nearest."""

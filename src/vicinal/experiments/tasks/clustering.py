@@ -15,7 +15,7 @@ from ...metrics import clustering_accuracy, normalized_mutual_information
 from .._experiment import Experiment
 from .._metric import Measure, Metric
 from .._task import Task
-from .._work import Outcome, Work, all_rows, best_by_labels
+from .._work import Outcome, Work, best_by_labels
 
 QUICK_RUNS = 5
 
@@ -59,7 +59,7 @@ class Clustering(Task):
 
     def evaluate(self, work: Work) -> Outcome:
         """k-means on the features of all rows, `runs` times; of a grid the best mean of the first metric counts."""
-        sample, outcome = all_rows(work)
+        sample, outcome = work.all_rows()
         metrics, runs = work.experiment.metrics, work.options.runs
 
         def measure(F: Any) -> list[tuple[int, Measure, float]]:

@@ -12,7 +12,7 @@ from .._metric import Measure, Metric
 from .._pictures import method_image
 from .._summary import Summary
 from .._task import Task
-from .._work import Outcome, Work, all_rows, features_of_all, nonzeros
+from .._work import Outcome, Work, nonzeros
 
 
 class Images(Task):
@@ -21,8 +21,8 @@ class Images(Task):
     pictures_first = True
 
     def evaluate(self, work: Work) -> Outcome:
-        sample, outcome = all_rows(work)
-        F, outcome.feature_seconds = features_of_all(work, {}, sample, outcome, unit_rows=False)
+        sample, outcome = work.all_rows()
+        F, outcome.feature_seconds = work.features({}, sample, outcome)
         outcome.values = [(0, Measure(self.metrics[0]), sparsity_ratio(F))]
         outcome.nonzeros_per_row = nonzeros(F) / F.shape[0]
         return outcome

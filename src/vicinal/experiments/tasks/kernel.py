@@ -24,7 +24,7 @@ from .._metric import Measure, Metric
 from .._summary import Summary
 from .._task import Task
 from .._verdicts import kernel_verdict
-from .._work import Outcome, Work, all_rows, nonzeros
+from .._work import Outcome, Work, nonzeros
 
 PAIRS = 2000
 BLOCK = 16  # pairs whose small Gram matrix is computed for its diagonal
@@ -50,7 +50,7 @@ class Kernel(Task):
         An error is divided by sqrt(K(x, x) K(y, y)), which is 1 for shift-invariant kernels and |x| |y| for the plain
         inner product, so that one scale serves all kernels.
         """
-        sample, outcome = all_rows(work)
+        sample, outcome = work.all_rows()
         X = sample.X
         start = time.perf_counter()
         features_map = work.method.build(work.context, {})

@@ -18,7 +18,7 @@ from .._method import Role
 from .._metric import Measure, Metric
 from .._summary import Summary
 from .._task import Task
-from .._work import Outcome, Work, all_rows, best_by_labels, fit, fitting_rows, nonzeros
+from .._work import Outcome, Work, best_by_labels, fit, fitting_rows, nonzeros
 
 AUC = Metric("auc", "AUC")
 
@@ -57,7 +57,7 @@ class Outliers(Task):
         return tuple(Measure(AUC, k) for k in experiment.options.neighbors)
 
     def evaluate(self, work: Work) -> Outcome:
-        sample, outcome = all_rows(work)
+        sample, outcome = work.all_rows()
         assert sample.y is not None
         outliers, neighbors = sample.y == 1, work.options.neighbors
 

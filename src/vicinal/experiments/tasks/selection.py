@@ -28,7 +28,7 @@ from .._selection_words import OWN_NUMBER, selection_tables, selection_verdict
 from .._summary import Summary
 from .._task import Task
 from .._verdicts import time_verdict
-from .._work import Outcome, Work, all_rows, fit, fitting_rows, nonzeros, recording_warnings, show_again
+from .._work import Outcome, Work, fit, fitting_rows, nonzeros, recording_warnings, show_again
 from .clustering import METRICS, SCORES
 
 # Selectors take time that grows with the square of rows, once for every combination of their grids.
@@ -114,7 +114,7 @@ class Selection(Task):
         count, for each number of columns and each metric: that of the median of the means over runs, and the best one,
         which only the labels show. A method without a map has all columns.
         """
-        sample, outcome = all_rows(work)
+        sample, outcome = work.all_rows()
         options, metrics = work.options, work.experiment.metrics
         candidates = middle(work.method.candidates(work.context), QUICK_CANDIDATES if work.experiment.quick else None)
         trials: dict[int | str, list[Trial]] = {count: [] for count in counts(work.method, options.features)}
