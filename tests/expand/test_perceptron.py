@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from vicinal.expand._kernel_perceptron import KernelPerceptron
 from vicinal.expand._perceptron import OnlinePerceptron, mean_of_steps
 from vicinal.expand._products import PolynomialMap
-from vicinal.expand._support import SupportLearner
+from vicinal.expand._support import BLOCK_ROWS, SupportLearner
 from vicinal.expand.kernels import Gaussian, Polynomial
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -408,7 +408,7 @@ def test_no_kernel_call_for_single_rows():
         return (1 + A @ B.T) ** 2
 
     model = KernelPerceptron(kernel, n_passes=2).fit(X, y)
-    assert len(sizes) <= 2 * 2 * -(-len(X) // _support.BLOCK_ROWS)
+    assert len(sizes) <= 2 * 2 * -(-len(X) // BLOCK_ROWS)
     assert model.n_mistakes_ > 10 * len(sizes)
 
 
