@@ -192,9 +192,9 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch):
 
 def test_within_processes_of_joblib():
     """So many landmarks that their neighbourhoods are shared out among threads."""
-    expected = RULLS(8, n_landmarks=100, random_state=0, n_jobs=1).fit_transform(WIDE)
+    expected = RULLS(8, n_landmarks=100, n_neighborhood=60, random_state=0, n_jobs=1).fit_transform(WIDE)
     with joblib.parallel_config(backend="multiprocessing"):
-        found = RULLS(8, n_landmarks=100, random_state=0, n_jobs=2).fit_transform(WIDE)
+        found = RULLS(8, n_landmarks=100, n_neighborhood=60, random_state=0, n_jobs=2).fit_transform(WIDE)
     assert (expected != found).nnz == 0
 
 
