@@ -5,7 +5,6 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-import vicinal.graphs as graphs
 from vicinal.graphs import laplacian, neighbor_graph, smooth_eigenvectors
 
 
@@ -119,10 +118,7 @@ def test_normalized_laplacian(rng):
     assert values.max() < 2 + 1e-12
 
 
-@pytest.fixture(params=["dense", "iterative"])
-def solver(request, monkeypatch):
-    if request.param == "iterative":
-        monkeypatch.setattr(graphs, "_DENSE_ROWS", 0)
+few_and_many_rows = pytest.mark.parametrize("n", [60, 1100])  # for a dense solver, and for an iterative one
 
 
 def check_solutions(W, values, vectors):
@@ -134,9 +130,9 @@ def check_solutions(W, values, vectors):
     assert (np.diff(values) >= -1e-12).all()
 
 
-@pytest.mark.usefixtures("solver")
-def test_smooth_eigenvectors_solve_the_problem(rng):
-    W = neighbor_graph(rng.normal(size=(80, 3)), 5, weights="heat").toarray()
+@few_and_many_rows
+def test_smooth_eigenvectors_solve_the_problem(rng, n):
+    W = neighbor_graph(rng.normal(size=(n, 3)), 5, weights="heat").toarray()
     assert connected_components(W)[0] == 1
     values, vectors = smooth_eigenvectors(W, 6)
     check_solutions(W, values, vectors)
@@ -144,15 +140,16 @@ def test_smooth_eigenvectors_solve_the_problem(rng):
     np.testing.assert_allclose(values, expected[1:7], atol=1e-9)
 
 
-@pytest.mark.usefixtures("solver")
-def test_separate_parts(rng):
-    W = blocks_of(rng, [4, 30, 12, 20])
-    order = rng.permutation(66)
+@few_and_many_rows
+def test_separate_parts(rng, n):
+    W = blocks_of(rng, [4, n // 3 * 2, 12, n // 3 + 3])
+    order = rng.permutation(len(W))
     values, vectors = smooth_eigenvectors(W, 5)
     check_solutions(W, values, vectors)
     assert np.array_equal(values[:3], np.zeros(3))
     assert values[3] > 0.1
-    heaviest_first = [range(4, 34), range(46, 66), range(34, 46), range(4)]
+    middle = 4 + n // 3 * 2
+    heaviest_first = [range(4, middle), range(middle + 12, len(W)), range(middle, middle + 12), range(4)]
     for j in range(3):
         part, lighter = vectors[heaviest_first[j], j], vectors[np.concatenate(heaviest_first[j + 1 :]), j]
         assert np.ptp(part) < 1e-12
@@ -171,14 +168,14 @@ def test_more_parts_than_vectors(rng):
     assert not values.any()
 
 
-@pytest.mark.usefixtures("solver")
-def test_rows_without_edges_are_zero(rng):
-    W = np.zeros((34, 34))
-    W[2:32, 2:32] = random_graph(rng, 30, 0.5)
+@few_and_many_rows
+def test_rows_without_edges_are_zero(rng, n):
+    W = np.zeros((n + 4, n + 4))
+    W[2:-2, 2:-2] = random_graph(rng, n, 0.5)
     values, vectors = smooth_eigenvectors(W, 4)
     check_solutions(W, values, vectors)
     assert (values > 0.01).all()
-    assert not vectors[[0, 1, 32, 33]].any()
+    assert not vectors[[0, 1, -2, -1]].any()
 
 
 def test_all_vectors_of_a_bipartite_graph():
@@ -190,10 +187,10 @@ def test_all_vectors_of_a_bipartite_graph():
     np.testing.assert_allclose(values, [1, 1, 1, 1, 2], atol=1e-12)
 
 
-@pytest.mark.usefixtures("solver")
-def test_signs_do_not_depend_on_the_order_of_rows(rng):
-    W = neighbor_graph(rng.normal(size=(60, 2)), 4, weights="heat").toarray()
-    order = rng.permutation(60)
+@few_and_many_rows
+def test_signs_do_not_depend_on_the_order_of_rows(rng, n):
+    W = neighbor_graph(rng.normal(size=(n, 2)), 4, weights="heat").toarray()
+    order = rng.permutation(n)
     _, vectors = smooth_eigenvectors(W, 4)
     _, permuted = smooth_eigenvectors(W[np.ix_(order, order)], 4)
     np.testing.assert_allclose(permuted, vectors[order], atol=1e-6)

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
-from vicinal.expand import _support
 from vicinal.expand._kernel_perceptron import KernelPerceptron
-from vicinal.expand._perceptron import OnlinePerceptron
+from vicinal.expand._perceptron import OnlinePerceptron, mean_of_steps
 from vicinal.expand._products import PolynomialMap
+from vicinal.expand._support import BLOCK_ROWS, SupportLearner
 from vicinal.expand.kernels import Gaussian, Polynomial
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -210,19 +210,27 @@ def test_a_row_is_stored_once_however_often_it_is_a_mistake(problem, n_passes):
 
 
 @pytest.mark.parametrize("forget", RULES)
-@given(problem=problems(), n_passes=st.integers(1, 3), budget=st.integers(1, 6), size=st.integers(1, 40))
+@given(problem=problems(), n_passes=st.integers(1, 3), budget=st.integers(1, 6), block_rows=st.integers(1, 40))
 @settings(deadline=None)
-def test_a_budget_forgets_as_the_rule_says(forget, problem, n_passes, budget, size):
+def test_a_budget_forgets_as_the_rule_says(forget, problem, n_passes, budget, block_rows):
     X, y = problem
     order = list(range(len(X))) * n_passes
     history, members, last_removal = plain_budget_perceptron(Polynomial()(X), y, order, budget, forget)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_support, "BLOCK_ROWS", size)
-        last = KernelPerceptron(n_passes=n_passes, budget=budget, forget=forget).fit(X, y)
-        mean = clone(last).set_params(average=True).fit(X, y)
+    expected_mean = history[last_removal:].mean(axis=0)[members]
+    last = KernelPerceptron(n_passes=n_passes, budget=budget, forget=forget).fit(X, y)
+    mean = clone(last).set_params(average=True).fit(X, y)
     np.testing.assert_array_equal(last.support_vectors_, X[members])
     np.testing.assert_array_equal(last.dual_coef_, history[-1][members])
-    np.testing.assert_allclose(mean.dual_coef_, history[last_removal:].mean(axis=0)[members], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mean.dual_coef_, expected_mean, rtol=0, atol=1e-12)
+
+    in_blocks = SupportLearner(Polynomial(), X[:0], np.zeros((0, history.shape[2])), budget, forget)
+    in_blocks.learn(X, y, np.array(order), block_rows)
+    slots = in_blocks.slots_by_age()
+    current, delays = in_blocks.coefficients[slots], in_blocks.delays[slots]
+    np.testing.assert_array_equal(in_blocks.rows_in(slots), X[members])
+    np.testing.assert_array_equal(current, history[-1][members])
+    found_mean = mean_of_steps(current, delays, in_blocks.n_mean_steps)
+    np.testing.assert_allclose(found_mean, expected_mean, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("forget", RULES)
@@ -400,7 +408,7 @@ def test_no_kernel_call_for_single_rows():
         return (1 + A @ B.T) ** 2
 
     model = KernelPerceptron(kernel, n_passes=2).fit(X, y)
-    assert len(sizes) <= 2 * 2 * -(-len(X) // _support.BLOCK_ROWS)
+    assert len(sizes) <= 2 * 2 * -(-len(X) // BLOCK_ROWS)
     assert model.n_mistakes_ > 10 * len(sizes)
 
 

@@ -190,11 +190,11 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch):
         new.transform(WIDE)
 
 
-def test_within_processes_of_joblib(monkeypatch):
-    monkeypatch.setattr("vicinal.local._rulls.BATCH_BYTES", 1 << 18)
-    expected = RULLS(2, random_state=0, n_jobs=1).fit_transform(WIDE)
+def test_within_processes_of_joblib():
+    """So many landmarks that their neighbourhoods are shared out among threads."""
+    expected = RULLS(8, n_landmarks=100, n_neighborhood=60, random_state=0, n_jobs=1).fit_transform(WIDE)
     with joblib.parallel_config(backend="multiprocessing"):
-        found = RULLS(2, random_state=0, n_jobs=2).fit_transform(WIDE)
+        found = RULLS(8, n_landmarks=100, n_neighborhood=60, random_state=0, n_jobs=2).fit_transform(WIDE)
     assert (expected != found).nnz == 0
 
 

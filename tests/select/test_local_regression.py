@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import vicinal.select._local_regression as module
 from vicinal.graphs import nearest_rows
 from vicinal.select._local_regression import (
     gaussian_kernel,
@@ -99,14 +98,19 @@ def test_kernel_regression_reproduces_constants(X):
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
-@pytest.mark.parametrize("block", [1, 500, 2**22])
-def test_sparse_equals_dense_in_any_blocks(X, laplacian, block, monkeypatch):
+@pytest.mark.parametrize(
+    ("n_copies", "kinds"),
+    [
+        (1, [sp.csr_array, sp.csr_matrix]),
+        (1500, [np.asarray, sp.csr_array, sp.csr_matrix]),  # more values than are gathered at a time
+        (20000, [np.asarray]),  # as many in a single neighbourhood
+    ],
+)
+def test_sparse_equals_dense_and_copies_of_columns_change_nothing(X, laplacian, n_copies, kinds):
     X[np.abs(X) < 0.5] = 0
     expected = laplacian(X, 5).toarray()
-    monkeypatch.setattr(module, "_BLOCK", block)
-    np.testing.assert_allclose(laplacian(X, 5).toarray(), expected, atol=1e-12)
-    np.testing.assert_allclose(laplacian(sp.csr_array(X), 5).toarray(), expected, atol=1e-12)
-    np.testing.assert_allclose(laplacian(sp.csr_matrix(X), 5).toarray(), expected, atol=1e-12)
+    for kind in kinds:
+        np.testing.assert_allclose(laplacian(kind(np.tile(X, n_copies)), 5).toarray(), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)

@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
-import vicinal._optim._lars as module
 from vicinal import MCFS
 from vicinal._optim._lars import Columns, least_angle_lasso
 from vicinal.graphs import neighbor_graph, smooth_eigenvectors
+from vicinal.select._mcfs import ranked_by_paths
 
 
 def planted(rng, n=120, n_informative=5, n_noise=20):
@@ -119,24 +118,25 @@ def test_labels_are_not_read(rng):
     assert np.array_equal(MCFS().fit(X).scores_, MCFS().fit(X, rng.integers(0, 2, 40)).scores_)
 
 
-def test_few_and_many_columns_are_alike(rng, monkeypatch):
-    X = planted(rng, n=60)
-    few = MCFS().fit(X)
-    monkeypatch.setattr(module, "FewColumns", Columns)
-    np.testing.assert_allclose(MCFS().fit(X).scores_, few.scores_, atol=1e-9)
-
-
 def test_more_neighbors_than_rows(rng):
     X = rng.normal(size=(6, 3))
     many, enough = MCFS(n_clusters=2, n_neighbors=50).fit(X), MCFS(n_clusters=2, n_neighbors=5).fit(X)
     assert np.array_equal(many.scores_, enough.scores_)
 
 
-def test_a_path_that_is_cut_short_warns(rng, monkeypatch):
+def test_one_path_that_is_cut_short_is_enough_for_a_warning(rng):
     """Correlated columns come and go: there are more steps than terms."""
-    monkeypatch.setattr(module, "_STEPS_PER_TERM", 1)
-    with pytest.warns(ConvergenceWarning, match="MCFS did not converge in .* lower n_nonzero"):
-        MCFS(n_nonzero=20).fit(rng.normal(size=(60, 30)) @ rng.normal(size=(30, 30)))
+    columns, everyone = Columns(rng.normal(size=(60, 30)) @ rng.normal(size=(30, 30))), np.ones(30, dtype=bool)
+    targets = rng.normal(size=(3, 60))
+    whole = [least_angle_lasso(columns, y - y.mean(), everyone, 20) for y in targets]
+    assert all(path.converged and path.n_iter > 20 for path in whole)
+    short = least_angle_lasso(columns, targets[0] - targets[0].mean(), everyone, 20, steps_per_term=1)
+    assert not short.converged
+    assert short.n_iter == 20
+    for paths in [whole, [short, *whole[1:]], [*whole[1:], short]]:
+        ranked = ranked_by_paths(paths, np.column_stack([path.solution for path in paths]))
+        assert ranked.converged == (paths is whole)
+        assert "lower n_nonzero" in ranked.cure
 
 
 def test_tiny_values(rng):

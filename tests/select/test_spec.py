@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import vicinal.select._spec as module
 from vicinal import SPEC, LaplacianScore
 from vicinal.graphs import neighbor_graph
+from vicinal.select._spec import _roughness
 
 CRITERIA = ["centered", "total", "leading"]
 
@@ -159,11 +159,16 @@ def test_more_neighbors_than_rows(rng):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_blocks_do_not_change_the_answer(rng, convert, monkeypatch):
+@pytest.mark.parametrize("power", [2, 3])
+@pytest.mark.parametrize("block_values", [1, 61, 30 * 7])  # one column, two columns, all columns at a time
+def test_roughness_is_the_same_in_any_blocks(rng, convert, power, block_values):
     X = rng.random((30, 7)) * (rng.random((30, 7)) < 0.5)
-    whole = SPEC(power=3).fit(convert(X)).scores_
-    monkeypatch.setattr(module, "_BLOCK", 61)
-    np.testing.assert_allclose(SPEC(power=3).fit(convert(X)).scores_, whole, rtol=1e-12)
+    W = neighbor_graph(X, 5, weights="heat")
+    degrees = W.toarray().sum(axis=1)
+    N = np.eye(30) - W.toarray() / np.sqrt(np.outer(degrees, degrees))
+    g = np.sqrt(degrees)[:, None] * X
+    expected = np.diag(g.T @ np.linalg.matrix_power(N, power) @ g)
+    np.testing.assert_allclose(_roughness(convert(X), W, power, block_values), expected, rtol=1e-12)
 
 
 def test_bad_parameters(rng):

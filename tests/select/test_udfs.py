@@ -49,11 +49,11 @@ def test_scatter_is_the_definition(rng, kind, n, n_neighbors):
     assert np.linalg.eigvalsh(B.toarray()).min() > -1e-12
 
 
-def test_scatter_in_blocks_is_the_same(rng, monkeypatch):
-    X = rng.normal(size=(30, 6))
-    whole = neighborhood_scatter(X, 4, 1.0)
-    monkeypatch.setattr("vicinal.select._udfs._BLOCK", 40)
-    assert abs(whole - neighborhood_scatter(X, 4, 1.0)).max() == 0
+def test_scatter_of_more_values_than_are_held_at_a_time(rng):
+    """Copies of columns multiply squared distances, which the ridge makes up for."""
+    X, n_copies = rng.normal(size=(30, 6)), 50000
+    B = neighborhood_scatter(np.tile(X, n_copies), 4, 1.0 * n_copies)
+    np.testing.assert_allclose(n_copies * B.toarray(), slow_scatter(X, 4, 1.0), atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["rows", "columns"])

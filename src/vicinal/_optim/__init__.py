@@ -2,7 +2,7 @@
 
 from ._box import BoxMinimum, box_gap, minimize_in_box
 from ._descent import descend, descend_by_reweighting, row_lengths
-from ._lars import as_columns, least_angle_lasso
+from ._lars import LassoPath, as_columns, least_angle_lasso
 from ._nonnegative import multiplicative_step, orthogonal_parts
 from ._penalty import find_penalty
 from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_least_squares
@@ -11,6 +11,7 @@ from ._solved import Solved
 __all__ = [
     "BoxMinimum",
     "Form",
+    "LassoPath",
     "RowWeightedRidge",
     "Solved",
     "as_columns",

@@ -26,12 +26,15 @@ class LassoPath(Solved[NDArray[np.float64]]):
     nearness: NDArray[np.float64]
 
 
-def least_angle_lasso(columns: Columns, target: NDArray, candidates: NDArray[np.bool_], most: int) -> LassoPath:
+def least_angle_lasso(
+    columns: Columns, target: NDArray, candidates: NDArray[np.bool_], most: int, steps_per_term: int = _STEPS_PER_TERM
+) -> LassoPath:
     """The Lasso's solution for the smallest penalty at which no more than `most` coefficients are non-zero.
 
     Along the path all active columns have the same correlation with the residuals up to sign, the penalty. It falls
     until another column is as correlated, which joins, or a coefficient reaches 0, which leaves. Not converged is a
-    path that went to and fro between the same columns, which are then nearly collinear, and was cut short.
+    path that went to and fro between the same columns, which are then nearly collinear, and was cut short after
+    `steps_per_term` times `most` steps.
     """
     correlations = columns.products(target)
     coef = np.zeros(len(correlations))
@@ -45,7 +48,7 @@ def least_angle_lasso(columns: Columns, target: NDArray, candidates: NDArray[np.
     joining = _first_smallest(np.where(free, penalty - np.abs(correlations), np.inf), 0.01 * smallest)
     n_steps, converged = 0, True
     while penalty > smallest and (joining < 0 or len(active) < most):
-        if n_steps == _STEPS_PER_TERM * most:
+        if n_steps == steps_per_term * most:
             converged = False
             break
         n_steps += 1

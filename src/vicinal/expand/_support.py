@@ -60,13 +60,15 @@ class SupportLearner:
         stack = sp.vstack if sp.issparse(self.stored) else np.vstack
         return stack([self.stored[earlier], of_the_same_kind(self.new[later], self.stored)])
 
-    def learn(self, rows: Matrix, targets: NDArray[np.intp], order: NDArray[np.intp]) -> None:
+    def learn(
+        self, rows: Matrix, targets: NDArray[np.intp], order: NDArray[np.intp], block_rows: int = BLOCK_ROWS
+    ) -> None:
         if self.new is None:
             self.new, self.slot_of = rows, np.full(rows.shape[0], -1, dtype=np.intp)
             self._prepare_forgetting()
         start = 0
         while start < len(order):
-            size = block_size(len(self.ages) - len(self.free) + BLOCK_ROWS)
+            size = block_size(len(self.ages) - len(self.free) + block_rows, block_rows)
             block = order[start : start + size]
             self._learn_block(block, targets[block])
             start += size
@@ -193,16 +195,18 @@ class PrecomputedLearner(SupportLearner):
     def __init__(self, gram: Matrix, n_outputs: int, budget: int | None, forget: str):
         super().__init__(partial(_looked_up, gram), np.empty((0, 1)), np.zeros((0, n_outputs)), budget, forget)
 
-    def learn(self, rows: Matrix, targets: NDArray[np.intp], order: NDArray[np.intp]) -> None:
-        super().learn(np.arange(rows.shape[0], dtype=np.float64)[:, None], targets, order)
+    def learn(
+        self, rows: Matrix, targets: NDArray[np.intp], order: NDArray[np.intp], block_rows: int = BLOCK_ROWS
+    ) -> None:
+        super().learn(np.arange(rows.shape[0], dtype=np.float64)[:, None], targets, order, block_rows)
 
 
 def _looked_up(gram: Matrix, X: NDArray[np.float64], Y: NDArray[np.float64]) -> Matrix:
     return gram[X[:, 0].astype(np.intp)][:, Y[:, 0].astype(np.intp)]
 
 
-def block_size(n_support: int) -> int:
-    return max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // n_support))
+def block_size(n_support: int, most: int = BLOCK_ROWS) -> int:
+    return max(1, min(most, BLOCK_ENTRIES // n_support))
 
 
 def in_double(rows: Matrix) -> Matrix:

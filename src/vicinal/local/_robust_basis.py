@@ -146,7 +146,9 @@ def _support_size(
     return min(n_samples, max(int(fraction * n_samples + 1e-9), (n_samples + k_max + 1) // 2))
 
 
-def _outlyingness(Z: Floats, h: int, n_directions: int, rng: np.random.RandomState) -> Floats:
+def _outlyingness(
+    Z: Floats, h: int, n_directions: int, rng: np.random.RandomState, block_entries: int = BLOCK_ENTRIES
+) -> Floats:
     """Stahel-Donoho outlyingness: the largest standardised distance from the middle over directions through two rows.
 
     Where a direction has scale 0, at least h rows lie on a hyperplane: rows off it are infinitely far out, and the
@@ -165,7 +167,7 @@ def _outlyingness(Z: Floats, h: int, n_directions: int, rng: np.random.RandomSta
             return outlyingness
         worst = np.zeros(len(rows))
         planes = []
-        step = max(1, BLOCK_ENTRIES // len(rows))
+        step = max(1, block_entries // len(rows))
         for first in range(0, len(directions), step):
             projected = directions[first : first + step] @ current.T
             location, scale = univariate_mcd(projected, h)
@@ -289,12 +291,16 @@ def _moments(rows: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _fast_mcd(
-    scores: Floats, h: int, least_outlying: NDArray[np.int64], rng: np.random.RandomState
+    scores: Floats,
+    h: int,
+    least_outlying: NDArray[np.int64],
+    rng: np.random.RandomState,
+    block_entries: int = BLOCK_ENTRIES,
 ) -> NDArray[np.int64]:
     """The h rows of least determinant that C-steps find, from the least outlying rows and from random ones."""
     n, k = scores.shape
     determinants, subsets = _c_steps(scores, least_outlying[None], h, 2)
-    step = max(1, BLOCK_ENTRIES // scores.size)
+    step = max(1, block_entries // scores.size)
     for first in range(0, MCD_STARTS, step):
         n_starts = min(step, MCD_STARTS - first)
         few = np.array([sample_without_replacement(n, k + 1, random_state=rng) for _ in range(n_starts)])

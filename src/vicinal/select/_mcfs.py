@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._optim import Solved, as_columns, least_angle_lasso
+from .._optim import LassoPath, Solved, as_columns, least_angle_lasso
 from .._validation import Matrix, check_count
 from ..graphs import neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
@@ -111,13 +112,18 @@ class MCFS(FeatureSelector):
         candidates = varying(X)
         paths = [least_angle_lasso(columns, targets[:, k], candidates, most) for k in range(n_clusters)]
         self.coef_ = np.column_stack([path.solution for path in paths]) / unit
-        nearness = np.max([path.nearness for path in paths], axis=0)
-        largest = np.abs(self.coef_).max(axis=1)
-        scores = np.where(largest > 0, largest, nearness - 1)
-        together = Solved(
-            self.coef_,
-            [sum(path.objective[-1] for path in paths)],
-            max(path.n_iter for path in paths),
-            all(path.converged for path in paths),
-        )
-        return Ranked.by(together, scores, cure="remove columns that are nearly sums of others, or lower n_nonzero")
+        return ranked_by_paths(paths, self.coef_)
+
+
+def ranked_by_paths(paths: list[LassoPath], coef: NDArray[np.float64]) -> Ranked:
+    """What the paths of all pseudo labels say together; one that was cut short is enough for a warning."""
+    nearness = np.max([path.nearness for path in paths], axis=0)
+    largest = np.abs(coef).max(axis=1)
+    scores = np.where(largest > 0, largest, nearness - 1)
+    together = Solved(
+        coef,
+        [sum(path.objective[-1] for path in paths)],
+        max(path.n_iter for path in paths),
+        all(path.converged for path in paths),
+    )
+    return Ranked.by(together, scores, cure="remove columns that are nearly sums of others, or lower n_nonzero")

@@ -162,9 +162,19 @@ class RUFSObjective(LabelObjective):
     """
 
     def __init__(
-        self, X: Matrix, L: sp.csr_array, F: Array, *, alpha: float, beta: float, nu: float, orthogonality: float
+        self,
+        X: Matrix,
+        L: sp.csr_array,
+        F: Array,
+        *,
+        alpha: float,
+        beta: float,
+        nu: float,
+        orthogonality: float,
+        smoothing: float = _SMOOTHING,
     ):
         super().__init__(X, L, F.shape[1])
+        self.smoothing = smoothing
         self.alpha, self.beta = self.label_size * alpha, self.label_size * beta
         self.nu = self.label_size**2 * nu
         self.orthogonality = orthogonality * self.usual_length
@@ -175,10 +185,10 @@ class RUFSObjective(LabelObjective):
 
     def row_lengths(self, F: Array) -> Array:
         explained = np.einsum("ij,ij->i", F, 2 * self.projected - F @ self.products)
-        return smooth_lengths(self.squared_rows - explained, _SMOOTHING * self.usual_length)
+        return smooth_lengths(self.squared_rows - explained, self.smoothing * self.usual_length)
 
     def label_lengths(self, residual: Array) -> Array:
-        return smooth_lengths(np.einsum("ij,ij->i", residual, residual), _SMOOTHING)
+        return smooth_lengths(np.einsum("ij,ij->i", residual, residual), self.smoothing)
 
     def __call__(self, F: Array, W: Array) -> tuple[float, Array, Array]:
         residual = self.X @ W - F

@@ -130,7 +130,7 @@ def _squared_lengths(X: Matrix, W: sp.csr_array) -> NDArray[np.float64]:
     return weighted_sums(X * X, W.sum(axis=1))
 
 
-def _roughness(X: Matrix, W: sp.csr_array, power: int) -> NDArray[np.float64]:
+def _roughness(X: Matrix, W: sp.csr_array, power: int, block_values: int = _BLOCK) -> NDArray[np.float64]:
     """``g' N^power g`` of every column f, with ``g = D^1/2 f``; N has the power's half applied to both sides."""
     if power == 1:
         return edge_differences(X, W)
@@ -138,7 +138,7 @@ def _roughness(X: Matrix, W: sp.csr_array, power: int) -> NDArray[np.float64]:
     degrees = W.sum(axis=1)
     roots = np.sqrt(degrees)[:, None]
     columns = sp.csc_array(X) if sp.issparse(X) else X
-    size = max(1, _BLOCK // X.shape[0])
+    size = max(1, block_values // X.shape[0])
     totals = np.empty(X.shape[1])
     for start in range(0, X.shape[1], size):
         block = columns[:, start : start + size]
