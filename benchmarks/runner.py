@@ -23,12 +23,12 @@ methods = [{{ name = "{method}", model = {{ C = {C} }} }}]
 def measure(method: str, folds: int, C: str) -> tuple[float, float]:
     """Seconds by the runner, one cell at a time, and of the same cells called one after the other."""
     from vicinal.experiments import read_experiment, run
-    from vicinal.experiments._runner import run_cell
+    from vicinal.experiments._runner import evaluate_cell
 
     experiment = read_experiment("digits", DECLARED.format(method=method, folds=folds, C=C))
     start = time.perf_counter()
     for cell in experiment.cells():
-        run_cell(experiment, cell, threads=os.cpu_count() or 1)
+        evaluate_cell(experiment, cell, threads=os.cpu_count() or 1)
     direct = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()

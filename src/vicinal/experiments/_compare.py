@@ -16,8 +16,8 @@ from .._sample import Sample
 from ._experiment import Cell, DataSpec, Experiment, MethodSpec
 from ._methods import find_method
 from ._pictures import randlocal_pictures
-from ._results import Result
-from ._runner import refused, run_cell, run_cells, share_cores
+from ._results import Result, failed_results
+from ._runner import evaluate_cell, run_cells, share_cores
 from ._shelf import Shelf
 from ._summary import Summary, summarise
 from .tasks import TASKS
@@ -167,7 +167,7 @@ def compare(
     results: list[Result] = []
     for cell in experiment.cells():
         callback(cell, "started")
-        results += run_cell(experiment, cell, threads=n_jobs, load=lambda name: sample, prepare=make_preparation)
+        results += evaluate_cell(experiment, cell, threads=n_jobs, load=lambda name: sample, prepare=make_preparation)
         callback(cell, "done")
     return summarise(experiment, results)
 
@@ -215,8 +215,8 @@ def run_comparison(
     with Shelf() as shelf:
         shelf.put("table", sample)
         load = partial(_take_table, shelf)
-        work = partial(run_cell, experiment, threads=threads, load=load, prepare=make_preparation)
-        for cell, event, more in run_cells(work, deque(cells), workers, partial(refused, experiment)):
+        work = partial(evaluate_cell, experiment, threads=threads, load=load, prepare=make_preparation)
+        for cell, event, more in run_cells(work, deque(cells), workers, partial(failed_results, experiment)):
             results[cell] = more
             callback(cell, event)
     return [result for cell in cells for result in results[cell]]

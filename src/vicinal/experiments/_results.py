@@ -127,11 +127,9 @@ class Result:
         return Cell(self.data, self.method, self.variant, self.seed, fold)
 
 
-def results_of(
-    experiment: Experiment, cell: Cell, outcome: Outcome, *, threads: int, versions: Mapping[str, str]
-) -> list[Result]:
+def results_of(experiment: Experiment, cell: Cell, outcome: Outcome, *, threads: int) -> list[Result]:
     """A result for each value of a cell."""
-    blank = _blank(experiment, cell, versions)
+    blank = _blank(experiment, cell)
     return [
         replace(
             blank,
@@ -152,14 +150,22 @@ def results_of(
     ]
 
 
-def failed_results(experiment: Experiment, cell: Cell, reason: str, versions: Mapping[str, str]) -> list[Result]:
+def failed_results(experiment: Experiment, cell: Cell, reason: str) -> list[Result]:
     """A cell that could not be run has results, too: without values, with the reason."""
-    blank = replace(_blank(experiment, cell, versions), notes=f"not run: {reason}")
+    blank = replace(_blank(experiment, cell), notes=f"not run: {reason}")
     runs = range(cell.fold, cell.fold + experiment.task.runs(experiment))
     return [replace(blank, fold=run, measure=measure) for run in runs for measure in experiment.measures(cell)]
 
 
-def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> Result:
+def stamped(experiment: Experiment, results: list[Result], versions: Mapping[str, str]) -> list[Result]:
+    """Results with their protocol and what they were made with, which take time to find out."""
+    return [
+        replace(result, protocol=protocol_of(experiment, result.cell(experiment)), versions=versions)
+        for result in results
+    ]
+
+
+def _blank(experiment: Experiment, cell: Cell) -> Result:
     """What the results of a cell have in common."""
     return Result(
         experiment.run_name,
@@ -170,8 +176,6 @@ def _blank(experiment: Experiment, cell: Cell, versions: Mapping[str, str]) -> R
         cell.fold,
         experiment.measures(cell)[0],
         None,
-        protocol=protocol_of(experiment, cell),
-        versions=versions,
     )
 
 
@@ -206,12 +210,7 @@ class ResultFile:
         return {result.cell(self.experiment) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
-        """Adds a cell's results, in one write that is on the disk when this returns.
-
-        The protocol is that of the process that owns the file: children may look for data in another folder.
-        """
-        experiment = self.experiment
-        results = [replace(result, protocol=protocol_of(experiment, result.cell(experiment))) for result in results]
+        """Adds a cell's results, in one write that is on the disk when this returns."""
         with open(self.path, "ab") as file:
             file.write(_lines(results).encode())
             file.flush()

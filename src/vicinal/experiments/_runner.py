@@ -20,15 +20,14 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
-from threadpoolctl import threadpool_limits
 
 from .. import __version__, datasets
-from .._calls import n_threads
+from .._calls import limited_threads, n_threads
 from .._page import Section
 from .._sample import Sample
 from ._experiment import Cell, Experiment
 from ._picture_file import picture_path, read_pictures, write_pictures
-from ._results import Result, ResultFile, failed_results, read_results, results_of, with_memory
+from ._results import Result, ResultFile, failed_results, read_results, results_of, stamped, with_memory
 from ._shelf import Shelf
 from ._work import work_of
 
@@ -90,10 +89,12 @@ def run(
             if cell.data not in shelf:
                 shelf.put(cell.data, load_sample(cell.data))
 
-        work = partial(run_cell, experiment, threads=threads, load=shelf.take)
-        for cell, event, results in run_cells(work, waiting, workers, partial(refused, experiment), before=shelve):
+        work = partial(evaluate_cell, experiment, threads=threads, load=shelf.take)
+        refuse = partial(failed_results, experiment)
+        for cell, event, results in run_cells(work, waiting, workers, refuse, before=shelve):
             if results:
-                file.add(results)
+                # The children may have been started while data were in another folder: they stamp nothing.
+                file.add(stamped(experiment, results, versions()))
             callback(cell, event)
     file.write()
     return read_results(path, experiment)  # rounded as a run that continues finds them
@@ -151,7 +152,7 @@ def run_cells(
     """
     # A server without threads forks a child per cell: it starts in milliseconds and its peak memory is its own.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", __name__])
+    context.set_forkserver_preload(["__main__", f"{__package__}._preload"])
     running: dict[Connection, tuple[Cell, Any, Connection]] = {}
     try:
         while waiting or running:
@@ -189,6 +190,8 @@ def _child(work: Callable[[Cell], list[Result]], cell: Cell, answer: Connection,
         answer.send(("done", with_memory(results, peak)))
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         answer.send((str(error) or type(error).__name__, []))
+    answer.close()
+    os._exit(0)  # nothing is left to do, and to take the interpreter down takes longer than to fork it
 
 
 def _end_with_parent(listen: Connection) -> None:
@@ -197,7 +200,7 @@ def _end_with_parent(listen: Connection) -> None:
     os._exit(1)
 
 
-def run_cell(
+def evaluate_cell(
     experiment: Experiment,
     cell: Cell,
     *,
@@ -205,15 +208,16 @@ def run_cell(
     load: Load | None = None,
     prepare: Callable[[Any], Any] | None = None,
 ) -> list[Result]:
-    """The results of one cell, computed in this process."""
-    with threadpool_limits(threads):
+    """What comes out of one cell, computed in this process."""
+    with limited_threads(threads):
         work = work_of(experiment, cell, threads=threads, load=load or load_sample, prepare=prepare)
         outcome = experiment.task.evaluate(work)
-    return results_of(experiment, cell, outcome, threads=threads, versions=versions())
+    return results_of(experiment, cell, outcome, threads=threads)
 
 
-def refused(experiment: Experiment, cell: Cell, reason: str) -> list[Result]:
-    return failed_results(experiment, cell, reason, versions())
+def run_cell(experiment: Experiment, cell: Cell, **how: Any) -> list[Result]:
+    """The results of one cell as its CSV has them; `how` is what `evaluate_cell` takes."""
+    return stamped(experiment, evaluate_cell(experiment, cell, **how), versions())
 
 
 @lru_cache(maxsize=1)
