@@ -9,8 +9,7 @@ from vicinal import RandLocal
 from vicinal.experiments import TASKS, _method, _methods, find_method, read_experiment
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._protocol import protocol_of
-from vicinal.experiments._results import ResultFile
-from vicinal.experiments._runner import refused
+from vicinal.experiments._results import ResultFile, failed_results
 
 SMALL = """
 title = "A small one"
@@ -145,7 +144,9 @@ class TestProtocol:
         experiment = read_experiment("small", SMALL)
         cells = experiment.cells()
         results = [
-            replace(result, value=0.5, notes="") for cell in cells for result in refused(experiment, cell, "made up")
+            replace(result, value=0.5, notes="")
+            for cell in cells
+            for result in stamped(experiment, failed_results(experiment, cell, "made up"), {})
         ]
         path = tmp_path / "small.csv"
         ResultFile(path, experiment, results).write()
@@ -162,7 +163,9 @@ class TestProtocol:
 
     def test_a_result_of_a_cell_that_is_no_more_is_named(self, tmp_path):
         more = read_experiment("small", SMALL + "repeats = 2\n")
-        results = [replace(refused(more, cell, "")[0], value=0.5, notes="") for cell in more.cells()]
+        results = [
+            replace(stamped(more, failed_results(more, cell, ""), {})[0], value=0.5, notes="") for cell in more.cells()
+        ]
         path = tmp_path / "small.csv"
         ResultFile(path, more, results).write()
         with pytest.raises(

@@ -31,8 +31,8 @@ from vicinal.experiments import (
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._metric import FEATURE_SECONDS
 from vicinal.experiments._protocol import protocol_of
-from vicinal.experiments._results import ResultFile
-from vicinal.experiments._runner import refused, run_cell
+from vicinal.experiments._results import ResultFile, failed_results
+from vicinal.experiments._runner import run_cell
 from vicinal.experiments.tasks.selection import Trial, best_trial, median_trial, middle
 from vicinal.metrics import clustering_accuracy, normalized_mutual_information
 from vicinal.select._base import FeatureSelector, Ranked
@@ -263,7 +263,7 @@ class TestDeclared:
     def test_results_are_what_was_planned_whether_a_cell_runs_or_not(self, declared, results):
         for cell in declared.cells():
             ran = [result for result in results if (result.data, result.method) == (cell.data, cell.method)]
-            failed = refused(declared, cell, "too large")
+            failed = failed_results(declared, cell, "too large")
             assert len(ran) == len(failed) == 4 * len(declared.measures(cell))
             assert {r.measure for r in ran} == {r.measure for r in failed} == set(declared.measures(cell))
             assert {r.fold for r in ran} == {r.fold for r in failed} == {0, 1, 2, 3}
@@ -361,7 +361,7 @@ def scored(experiment, scores):
         cell = next(cell for cell in experiment.cells() if (cell.data, cell.method) == (data, method))
         made += [
             replace(result, value=mean, notes="")
-            for result in refused(experiment, cell, "")
+            for result in failed_results(experiment, cell, "")
             if str(result.measure) == measure
         ]
     return summarise(experiment, made)

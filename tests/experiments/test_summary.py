@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from vicinal.experiments import load_experiment, read_experiment, summarise
-from vicinal.experiments._runner import refused
+from vicinal.experiments._results import failed_results
 
 TOML = """
 title = "t"
@@ -37,7 +37,7 @@ def results_of(declared, values, **shared):
     costs = {"feature_seconds": 1.5, "model_seconds": 0.5, "training_rows": 120}
     results = []
     for cell in declared.cells():
-        for planned in refused(declared, cell, ""):
+        for planned in failed_results(declared, cell, ""):
             value = values(cell, planned.measure, planned.fold - cell.fold)
             if value is not None:
                 results.append(replace(planned, value=value, **{"notes": "", **costs, **shared}))
@@ -219,7 +219,7 @@ def test_cells_that_failed_are_nan_and_say_why():
     results = results_of(experiment(), lambda cell, *_: None if cell.method == "trees" else scores(cell, *_))
     for cell in experiment().cells():
         if cell.method == "trees":
-            results += refused(experiment(), cell, reason)
+            results += failed_results(experiment(), cell, reason)
     summaries = by_method(summarise(experiment(), results))
     assert np.isnan(summaries["trees"].mean)
     assert np.isnan(summaries["trees"].seconds)
@@ -233,7 +233,7 @@ def test_cells_that_failed_are_nan_and_say_why():
 def test_one_failed_fold_leaves_the_mean_of_the_others_and_a_note():
     declared = experiment()
     results = [result for result in results_of(declared, scores) if not (result.method == "raw" and result.fold == 0)]
-    results = refused(declared, declared.cells()[0], "too much; too little") + results
+    results = failed_results(declared, declared.cells()[0], "too much; too little") + results
     raw = by_method(summarise(declared, results))["raw"]
     assert raw.mean == pytest.approx(np.mean(SCORES["raw"][1:]))
     assert (raw.n, raw.planned, raw.training_rows) == (4, 5, 120)

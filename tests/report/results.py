@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vicinal.experiments._runner import refused
+from vicinal.experiments._results import failed_results
 
 
 def results_of(experiment, *, fail=()):
@@ -19,7 +19,7 @@ def results_of(experiment, *, fail=()):
             "nonzeros_per_row": 400.0,
             "notes": "fitted on 20 of 50 rows",
         }
-        for result in refused(experiment, cell, "too large"):
+        for result in failed_results(experiment, cell, "too large"):
             chosen = {"n_features": 250} if result.measure.at == "auto" else {}
             if cell.method not in fail:
                 result = replace(result, value=rng.uniform(0.6, 0.8), chosen=chosen, **shared)
