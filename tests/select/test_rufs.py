@@ -162,6 +162,7 @@ def test_outlying_rows_do_less_harm_than_to_squared_losses(rng):
         F = start_labels(X, 5, 0)
         objective = RUFSObjective(X, local_learning_laplacian(X), F, **weights, smoothing=100.0)
         learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=200, tol=1e-5)
+        assert learned.converged
         best = np.argsort(-np.linalg.norm(learned.solution[1], axis=1))[:5]
         squared += np.mean(best < 5) / 4
     assert robust > squared + 0.2
