@@ -9,7 +9,7 @@ from vicinal import RandLocal
 from vicinal.experiments import TASKS, _method, _methods, find_method, read_experiment
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._protocol import protocol_of
-from vicinal.experiments._results import ResultFile, failed_results
+from vicinal.experiments._results import ResultFile, failed_results, stamped
 
 SMALL = """
 title = "A small one"
