@@ -1,10 +1,15 @@
 """The packaged experiments: what they hold is the papers', and agrees with what else these say."""
 
+from pathlib import Path
+
 import pytest
 
 from vicinal import datasets
-from vicinal.experiments import Context, Role, Variant, experiment_names, find_method, load_experiment
+from vicinal.experiments import Context, Role, Variant, experiment_names, find_method, load_experiment, read_results
 from vicinal.experiments._protocol import protocol_of
+from vicinal.experiments._results import ResultFile
+
+RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 
 
 class TestPackaged:
@@ -35,6 +40,11 @@ class TestPackaged:
             "thesis-table3-one-start",
             "thesis-times",
         ]
+
+    def test_committed_results_are_of_the_protocol_as_it_is(self, packaged):
+        path = RESULTS / f"{packaged.run_name}.csv"
+        if path.exists():
+            ResultFile(path, packaged).refuse_other_protocols(read_results(path, packaged))
 
     def test_all_of_their_data_are_in_the_catalogue(self, packaged):
         assert {spec.name for spec in packaged.data} <= {entry.name for entry in datasets.catalog()}

@@ -198,7 +198,7 @@ class ResultFile:
         file = cls(path, experiment)
         if path.exists() and not fresh:
             results = read_results(path, experiment)
-            file._check(results)
+            file.refuse_other_protocols(results)
             counts = Counter(result.cell(experiment) for result in results if result.value is not None)
             runs = experiment.task.runs(experiment)
             whole = {cell for cell, count in counts.items() if count == runs * len(experiment.measures(cell))}
@@ -224,7 +224,8 @@ class ResultFile:
         with replacing(self.path, force=True) as beside:
             beside.write_text(",".join(FIELDS) + "\n" + _lines(self.results), encoding="utf-8", newline="")
 
-    def _check(self, results: list[Result]) -> None:
+    def refuse_other_protocols(self, results: list[Result]) -> None:
+        """Refuses results of another protocol, and names the first of them."""
         known = {cell: protocol_of(self.experiment, cell) for cell in self.experiment.cells()}
         strange = [result for result in results if known.get(result.cell(self.experiment)) != result.protocol]
         if strange:
