@@ -20,8 +20,9 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, databas
 settings.load_profile("repeatable")
 
 TESTS = Path(__file__).parent
-NUMERICAL = ("test_native.py", "test_native_neighbors.py", "test_graphs.py", "test_cluster.py", "test_metrics.py")
-NUMERICAL_FOLDERS = ("expand", "learned", "local", "optim", "select")
+# The tests of the compiled part alone run on every instruction set anyway.
+NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py")
+NUMERICAL_FOLDERS = ("expand", "local", "optim", "select")
 
 
 def pytest_collection_modifyitems(items):

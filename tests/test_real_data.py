@@ -28,8 +28,8 @@ def test_ijcnn1_beats_the_paper(real_data):
 @pytest.mark.parametrize(
     ("settings", "least"),
     [
-        ({}, 0.953),
-        ({"subspace": "correlated"}, 0.957),
+        pytest.param({}, 0.953, marks=pytest.mark.slow),
+        pytest.param({"subspace": "correlated"}, 0.957, marks=pytest.mark.slow),
         ({"subspace": "image", "image_shape": (28, 28), "feature_range": (16, 200)}, 0.970),
     ],
 )

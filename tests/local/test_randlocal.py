@@ -478,12 +478,12 @@ def test_interruption_by_the_keyboard():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_a_memory_mapped_array_is_read_in_blocks(tmp_path):
-    """Beyond output and anchors, `transform` of 400 MB on disk needs less than 100 MB."""
+    """Beyond output and anchors, `transform` of 200 MB on disk needs less than 100 MB."""
     code = """
         import sys, numpy as np
         from vicinal import RandLocal
         path = sys.argv[1]
-        X = np.lib.format.open_memmap(path, "w+", dtype=np.{dtype}, shape=(400_000, {width}))
+        X = np.lib.format.open_memmap(path, "w+", dtype=np.{dtype}, shape=(200_000, {width}))
         rng = np.random.default_rng(0)
         for start in range(0, len(X), 20_000):
             X[start : start + 20_000] = rng.integers(0, 200, (20_000, {width}))
