@@ -6,6 +6,7 @@ processes inherit them.
 """
 
 import os
+import signal
 from pathlib import Path
 
 for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -20,6 +21,9 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, databas
 settings.load_profile("repeatable")
 
 TESTS = Path(__file__).parent
+# A job in the background of a shell ignores Ctrl-C, and so would the tests of it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
 NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py")
 NUMERICAL_FOLDERS = ("expand", "local", "optim", "select")
