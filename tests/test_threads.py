@@ -16,6 +16,7 @@ import vicinal
 from vicinal._calls import limited_threads, n_threads, one_blas_thread
 
 TASKS = Path("/proc/self/task")
+NEXT_TO_NOTHING = 1e-3  # seconds of a thread that only wakes up
 SINGLE = {"MaximumVariance", "PolynomialMap", "SubsetProductMap"}  # they have no threads at all
 FAST = {
     "DenoisingAutoencoder": {"n_epochs": 1},
@@ -84,6 +85,14 @@ def other_threads(work):
     return max(len(tasks - lasting - own) for tasks in seen[1:]), spent
 
 
+def always_other_threads(work, tries=4):
+    """The least of several tries: threads of the tests' own machinery may be busy in one, those of BLAS are in all."""
+    found = [other_threads(work)]
+    while len(found) < tries and (found[-1][0] > 1 or found[-1][1] >= NEXT_TO_NOTHING):
+        found.append(other_threads(work))
+    return tuple(map(min, zip(*found, strict=True)))
+
+
 def work_of(kind, n_jobs, X, y):
     """All that an estimator computes, as a function."""
     known = inspect.signature(kind).parameters
@@ -113,18 +122,18 @@ def table():
 @pytest.mark.parametrize("kind", estimators(), ids=lambda kind: kind.__name__)
 def test_one_job_is_one_thread(kind, table):
     assert ("n_jobs" in inspect.signature(kind).parameters) is (kind.__name__ not in SINGLE)
-    at_once, seconds = other_threads(work_of(kind, 1, *table))
+    at_once, seconds = always_other_threads(work_of(kind, 1, *table))
     assert at_once <= 1  # the compiled part works in a thread while the caller listens for Ctrl-C
-    assert seconds < 1e-3
+    assert seconds < NEXT_TO_NOTHING
 
 
 @linux_only
 @pytest.mark.parametrize("kind", [vicinal.NDFS, vicinal.UDFS, vicinal.SNFS], ids=lambda kind: kind.__name__)
 def test_one_job_is_one_thread_for_sparse_rows(kind, table):
     X, y = table
-    at_once, seconds = other_threads(work_of(kind, 1, sp.csr_array(X * (X > 0.8)), y))
+    at_once, seconds = always_other_threads(work_of(kind, 1, sp.csr_array(X * (X > 0.8)), y))
     assert at_once <= 1
-    assert seconds < 1e-3
+    assert seconds < NEXT_TO_NOTHING
 
 
 @linux_only
