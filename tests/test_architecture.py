@@ -21,7 +21,7 @@ SOURCES = sorted(path for path in ROOT.rglob("*") if path.suffix in (".py", ".cp
 BOXES = [
     {"_native", "_optim"},
     {"_calls", "_validation", "_writing"},
-    {"graphs"},
+    {"graphs", "network"},
     {"local", "expand", "learned", "select", "cluster"},
     {"vicinal"},  # the public names, and the version
     {"metrics", "datasets", "_files"},

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 _HOMES = ("local", "expand", "learned", "select", "cluster")  # the modules that define the classes above
-_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "report")
+_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
 

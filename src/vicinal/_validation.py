@@ -203,9 +203,27 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
         raise ValueError(
             f"adjacency has {shape[0]} rows but {shape[1]} columns, as if rows alone had been taken, and X has "
             f"{n_rows} rows; {needed}: take A[rows][:, rows] of a matrix A or, for cross-validation, which takes rows "
-            "alone, pass an object whose [rows] does both."
+            "alone, pass vicinal.network.Network(A), whose [rows] is the network between them."
         )
-    return sp.csr_array(check_array(given, accept_sparse="csr", dtype=np.float64, input_name="adjacency"))
+    checked = sp.csr_array(check_array(given, accept_sparse="csr", dtype=np.float64, input_name="adjacency"))
+    checked.check_format(full_check=True)  # indices that point nowhere would be followed all the same
+    if not checked.has_canonical_format or not checked.data.all():
+        checked = checked.copy()
+        checked.sum_duplicates()
+        checked.eliminate_zeros()
+    if (checked.data < 0).any():
+        raise ValueError(
+            f"adjacency has negative weights, down to {checked.data.min():.3g}; a link has a weight above 0: leave such "
+            "links out, or take their absolute value."
+        )
+    loops = np.flatnonzero(checked.diagonal())
+    if len(loops):
+        several = "s" * (len(loops) > 1)
+        raise ValueError(
+            f"adjacency links {len(loops)} row{several} to {'themselves' if several else 'itself'}, such as row "
+            f"{loops[0]}; set its diagonal to 0."
+        )
+    return checked
 
 
 def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, int]:

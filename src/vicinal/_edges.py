@@ -1,0 +1,208 @@
+"""Lists of edges: arrays, data frames and files as one record, and their nodes as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._optional import need
+from ._validation import check_count
+
+MOST_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The two ends of every edge, its weight where there are weights, and where an edge stands: `place(number)`."""
+
+    source: NDArray
+    target: NDArray
+    weight: NDArray[np.float64] | None
+    place: Callable[[int], str]
+
+
+def read_edges(edges: Any, source: str | None, target: str | None, weight: str | None, known: Any) -> Edges:
+    """Edges of whatever holds them; `known` are the names of nodes, by which a file's first line is told from a header.
+
+    Parameters
+    ----------
+    edges : path, data frame, tuple of two or three arrays, or array of shape (n_edges, 2)
+    source, target, weight : str or None
+        Columns of frames and files. Without names the first two columns are the ends of edges.
+    known : set or None
+    """
+    if isinstance(edges, str | Path):
+        return _of_file(Path(edges), source, target, weight, known)
+    if hasattr(edges, "columns"):
+        return _of_frame(edges, source, target, weight, "The table of edges", lambda edge: f"row {edge}")
+    if source is not None or target is not None or weight is not None:
+        raise ValueError("source, target and weight name columns of data frames and files; arrays have none.")
+    columns = edges if isinstance(edges, tuple) else np.asarray(edges)
+    if isinstance(columns, np.ndarray):
+        if columns.size == 0:
+            columns = columns.reshape(0, 2)
+        if columns.ndim != 2 or columns.shape[1] != 2:
+            raise ValueError(
+                f"An array of edges has two columns, the two ends of each edge; its shape is {columns.shape}. Weights "
+                "come as a tuple of three arrays."
+            )
+        columns = (columns[:, 0], columns[:, 1])
+    if len(columns) not in (2, 3) or len({np.shape(column) for column in columns}) > 1 or np.ndim(columns[0]) != 1:
+        raise ValueError(
+            "A tuple of edges holds two flat arrays of one length, or three, of which the last are weights; the shapes "
+            f"are {', '.join(str(np.shape(column)) for column in columns)}."
+        )
+    return _checked(columns[0], columns[1], columns[2] if len(columns) == 3 else None, lambda edge: f"edge {edge}")
+
+
+def numbered(edges: Edges, nodes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray]:
+    """The ends of all edges as numbers of nodes, and the names of the nodes."""
+    if nodes is None:
+        ends = np.concatenate([edges.source, edges.target])
+        names, numbers = np.unique(ends, return_inverse=True)
+        return numbers[: len(edges.source)], numbers[len(edges.source) :], names
+    names = np.arange(check_count("nodes", nodes)) if isinstance(nodes, int | np.integer) else check_names(nodes)
+    if edges.source.dtype.kind == "U" != names.dtype.kind or names.dtype.kind == "U" != edges.source.dtype.kind:
+        known = names.astype(str)
+        source, target = edges.source.astype(str), edges.target.astype(str)
+    else:
+        known, source, target = names, edges.source, edges.target
+    order = np.argsort(known, kind="stable")
+    ranks = [np.searchsorted(known, ends, sorter=order) for ends in (source, target)]
+    found = [order[np.minimum(rank, len(known) - 1)] for rank in ranks]
+    strange = [known[number] != ends for number, ends in zip(found, (source, target), strict=True)]
+    if any(part.any() for part in strange):
+        raise ValueError(_unknown(edges, (source, target), strange, len(known)))
+    return found[0], found[1], names
+
+
+def check_names(names: ArrayLike | Iterable[Any], count: int | None = None) -> NDArray:
+    """Names of nodes: one for each, all different."""
+    given: Sequence[Any] | NDArray = names if isinstance(names, np.ndarray) else list(names)  # type: ignore[arg-type]
+    checked = np.asarray(given)
+    if checked.ndim != 1 or not len(checked):
+        raise ValueError(f"Nodes have a flat list of names, at least one; the shape is {checked.shape}.")
+    if checked.dtype.kind not in "iuU":
+        checked = np.array([str(name) for name in given])
+    if count is not None and len(checked) != count:
+        raise ValueError(f"There are {len(checked)} names for {count} nodes; give one for each, in their order.")
+    found, counts = np.unique(checked, return_counts=True)
+    if len(found) < len(checked):
+        raise ValueError(f"Names of nodes must differ, but these stand more than once: {_listed(found[counts > 1])}.")
+    return checked
+
+
+def _of_file(path: Path, source: str | None, target: str | None, weight: str | None, known: set | None) -> Edges:
+    pl = need("polars", "to read files of edges")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty.")
+    with path.open(encoding="utf-8", errors="replace") as file:
+        first = file.readline().rstrip("\r\n")
+    separator = next((mark for mark in ("\t", ",", ";", " ") if mark in first), ",")
+    ends = [part.strip().strip('"') for part in first.split(separator)[:2]]
+    named = source is not None or target is not None or weight is not None
+    if named or {"source", "target"} <= {part.strip().strip('"') for part in first.split(separator)}:
+        has_header = True
+    else:
+        has_header = not all(end in known if known is not None else _is_whole(end) for end in ends)
+        if has_header and known is not None and len(ends) == 2:
+            has_header = not all(_is_whole(end) for end in ends)  # numbers are nodes, even if they are unknown
+    try:
+        frame = pl.read_csv(path, separator=separator, has_header=has_header, infer_schema_length=0, glob=False)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"{path} cannot be read as a list of edges: {str(error).splitlines()[0]}") from error
+    first_line = 2 if has_header else 1
+    return _of_frame(frame, source, target, weight, path.name, lambda edge: f"line {edge + first_line}")
+
+
+def _of_frame(
+    frame: Any, source: str | None, target: str | None, weight: str | None, what: str, place: Callable[[int], str]
+) -> Edges:
+    columns = [str(column) for column in frame.columns]
+    if len(columns) < 2:
+        raise ValueError(
+            f"{what} has {len(columns)} column{'s' * (len(columns) != 1)}; edges need two, for their ends."
+        )
+    if source is None and target is None:
+        source, target = ("source", "target") if {"source", "target"} <= {*columns} else (columns[0], columns[1])
+    for role, column in (("source", source), ("target", target), ("weight", weight)):
+        if column is None and role != "weight":
+            raise ValueError("Name both ends of edges, source and target, or neither.")
+        if column is not None and str(column) not in columns:
+            raise ValueError(f"{what} has no column {column!r}; its columns are {_listed(columns)}.")
+    parts = [
+        None if name is None else frame[frame.columns[columns.index(str(name))]] for name in (source, target, weight)
+    ]
+    return _checked(*(None if part is None else part.to_numpy() for part in parts), place)
+
+
+def _checked(source: Any, target: Any, weight: Any, place: Callable[[int], str]) -> Edges:
+    ends = []
+    for role, column in (("source", source), ("target", target)):
+        column = np.asarray(column)
+        if column.dtype.kind not in "iuU":
+            column = _as_names(role, column, place)
+        elif column.dtype.kind == "U":
+            _refuse_missing(role, np.char.strip(column) == "", place)
+        ends.append(column)
+    if len({column.dtype.kind == "U" for column in ends}) > 1:
+        ends = [column.astype(str) for column in ends]
+    if weight is not None:
+        try:
+            weight = np.asarray(weight).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Weights of edges are numbers: {error}.") from None
+    whole = ends[0].dtype.kind == "U" and all(np.char.isdecimal(column).all() for column in ends) and len(ends[0]) > 0
+    if whole and max(int(np.char.str_len(column).max()) for column in ends) <= 18:
+        as_numbers = [column.astype(np.int64) for column in ends]
+        if all((number.astype(str) == column).all() for number, column in zip(as_numbers, ends, strict=True)):
+            ends = as_numbers  # "07" stays a name
+    return Edges(ends[0], ends[1], weight, place)
+
+
+def _as_names(role: str, column: NDArray, place: Callable[[int], str]) -> NDArray:
+    """Names as text; whole numbers that a frame holds as floats as whole numbers."""
+    if column.dtype.kind == "f":
+        _refuse_missing(role, ~np.isfinite(column), place)
+        if (column == np.floor(column)).all():
+            return column.astype(np.int64)
+    values = column.tolist()
+    missing = [value is None or value == "" or value != value for value in values]
+    _refuse_missing(role, np.array(missing, dtype=bool), place)
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([str(value) for value in values], dtype=str)
+
+
+def _refuse_missing(role: str, missing: NDArray[np.bool_], place: Callable[[int], str]) -> None:
+    where = np.flatnonzero(missing)
+    if len(where):
+        raise ValueError(f"Edges without a {role}: {_listed([place(int(edge)) for edge in where], quoted=False)}.")
+
+
+def _unknown(edges: Edges, ends: tuple[NDArray, NDArray], strange: list[NDArray[np.bool_]], n_known: int) -> str:
+    seen: dict[str, str] = {}
+    for edge in np.flatnonzero(strange[0] | strange[1]):
+        for column, part in zip(ends, strange, strict=True):
+            if part[edge]:
+                seen.setdefault(str(column[edge]), edges.place(int(edge)))
+    many = f"{len(seen)} nodes that are" if len(seen) > 1 else "a node that is"
+    named = [f"{name!r} ({where})" for name, where in seen.items()]
+    return f"Edges name {many} not among the {n_known:,} known ones: {_listed(named, quoted=False)}."
+
+
+def _listed(names: Iterable[Any], *, quoted: bool = True) -> str:
+    texts = [repr(str(name)) if quoted else str(name) for name in names]
+    more = f" and {len(texts) - MOST_LISTED} more" if len(texts) > MOST_LISTED else ""
+    return ", ".join(texts[:MOST_LISTED]) + more
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdecimal()
