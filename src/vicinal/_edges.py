@@ -127,9 +127,7 @@ def _of_frame(
 ) -> Edges:
     columns = [str(column) for column in frame.columns]
     if len(columns) < 2:
-        raise ValueError(
-            f"{what} has {len(columns)} column{'s' * (len(columns) != 1)}; edges need two, for their ends."
-        )
+        raise ValueError(f"{what} has one column; edges need two, for their ends.")
     if source is None and target is None:
         source, target = ("source", "target") if {"source", "target"} <= {*columns} else (columns[0], columns[1])
     for role, column in (("source", source), ("target", target), ("weight", weight)):
@@ -137,10 +135,11 @@ def _of_frame(
             raise ValueError("Name both ends of edges, source and target, or neither.")
         if column is not None and str(column) not in columns:
             raise ValueError(f"{what} has no column {column!r}; its columns are {_listed(columns)}.")
-    parts = [
-        None if name is None else frame[frame.columns[columns.index(str(name))]] for name in (source, target, weight)
-    ]
-    return _checked(*(None if part is None else part.to_numpy() for part in parts), place)
+
+    def values(name: str | None) -> Any:
+        return None if name is None else frame[frame.columns[columns.index(str(name))]].to_numpy()
+
+    return _checked(values(source), values(target), values(weight), place)
 
 
 def _checked(source: Any, target: Any, weight: Any, place: Callable[[int], str]) -> Edges:

@@ -213,8 +213,8 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
         checked.eliminate_zeros()
     if (checked.data < 0).any():
         raise ValueError(
-            f"adjacency has negative weights, down to {checked.data.min():.3g}; a link has a weight above 0: leave such "
-            "links out, or take their absolute value."
+            f"adjacency has negative weights, down to {checked.data.min():.3g}; links have weights above 0: leave "
+            "such links out, or take their absolute value."
         )
     loops = np.flatnonzero(checked.diagonal())
     if len(loops):

@@ -91,8 +91,8 @@ class Network:
         symmetric = is_symmetric(weights)
         if directed is False and not symmetric:
             raise ValueError(
-                "The adjacency is not symmetric, so that the network is directed; give (A + A.T) for an adjacency A, or "
-                "leave out directed=False."
+                "The adjacency is not symmetric, so that the network is directed; give (A + A.T) for an adjacency A, "
+                "or leave out directed=False."
             )
         self.adjacency = weights
         self.names = np.arange(shape[0]) if names is None else check_names(names, shape[0])
@@ -247,8 +247,8 @@ def from_edges(
         place = again[weights[again] != weights[again + 1]][0]
         ends = f"{names[first[place]]} and {names[second[place]]}"
         raise ValueError(
-            f"The link between {ends} is listed with the weights {weights[place]:g} and {weights[place + 1]:g}; list it "
-            "once, or give one weight to both."
+            f"The link between {ends} is listed with the weights {weights[place]:g} and {weights[place + 1]:g}; list "
+            "it once, or give one weight to both."
         )
     once = np.delete(np.arange(len(first)), again + 1)
     adjacency = sp.coo_array((weights[once], (first[once], second[once])), shape=(len(names), len(names)))
@@ -290,8 +290,8 @@ def from_networkx(
     if unknown or len(number) < graph.number_of_nodes() or len(nodes) > len(number):
         missing = f", such as {unknown[0]!r}" if unknown else ""
         raise ValueError(
-            f"nodelist must name each of the graph's {graph.number_of_nodes()} nodes once; it has {len(nodes)} entries, "
-            f"{len(number)} of them different, and lacks {len(unknown)}{missing}. Take graph.subgraph(nodes) of fewer."
+            f"nodelist must name each of the graph's {graph.number_of_nodes()} nodes once; it has {len(nodes)} "
+            f"entries, {len(number)} of them different, and lacks {len(unknown)}{missing}. Take graph.subgraph(nodes) of fewer."
         )
     ends = [(number[a], number[b]) for a, b in graph.edges()]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
