@@ -7,6 +7,7 @@ from ._core import (
     AnchorGroups,
     LandmarkSubspaces,
     SparseRows,
+    are_linked,
     available_instruction_sets,
     drop_missing,
     fingerprints,
@@ -14,6 +15,7 @@ from ._core import (
     fourier_features,
     hash_rows,
     instruction_set,
+    link_products,
     nearest,
     nearest_in_subspaces,
     nearest_rows,
@@ -21,6 +23,7 @@ from ._core import (
     project,
     softmax_of_products,
     sum_distances,
+    triplet_steps,
 )
 from ._sparse import sparse_rows
 
@@ -28,6 +31,7 @@ __all__ = [
     "AnchorGroups",
     "LandmarkSubspaces",
     "SparseRows",
+    "are_linked",
     "available_instruction_sets",
     "drop_missing",
     "fingerprints",
@@ -35,6 +39,7 @@ __all__ = [
     "fourier_features",
     "hash_rows",
     "instruction_set",
+    "link_products",
     "nearest",
     "nearest_in_subspaces",
     "nearest_rows",
@@ -43,4 +48,5 @@ __all__ = [
     "softmax_of_products",
     "sparse_rows",
     "sum_distances",
+    "triplet_steps",
 ]

@@ -1,0 +1,97 @@
+// Triplets and links between rows: NumPy in and out.
+#include <nanobind/stl/tuple.h>
+
+#include "binding.hpp"
+#include "triplets.hpp"
+
+namespace {
+
+using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Triplets = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Two arrays of indices of one kind: f(typed indices, typed starts).
+template <class F>
+auto with_indices(const AnyVector& indices, const AnyVector& starts, F f) {
+    require(indices.dtype() == starts.dtype(), "indices and starts must have the same dtype");
+    if (indices.dtype() == nb::dtype<std::int64_t>()) {
+        return f(static_cast<const std::int64_t*>(indices.data()), static_cast<const std::int64_t*>(starts.data()));
+    }
+    require(indices.dtype() == nb::dtype<std::int32_t>(), "indices must be int32 or int64");
+    return f(static_cast<const std::int32_t*>(indices.data()), static_cast<const std::int32_t*>(starts.data()));
+}
+
+// Rows as the tuple (values or None, columns, starts, n_columns), checked by whoever made it: f(view).
+template <class F>
+auto with_rows(const nb::tuple& rows, F f) {
+    const bool ones = nb::isinstance<nb::none>(nb::object(rows[0]));
+    const auto columns = nb::cast<AnyVector>(rows[1]), starts = nb::cast<AnyVector>(rows[2]);
+    std::optional<Vector<double>> values;
+    if (!ones) values = nb::cast<Vector<double>>(rows[0]);
+    require(!values || values->shape(0) == columns.shape(0), "values and columns must have the same length");
+    const auto n_columns = nb::cast<std::int64_t>(rows[3]);
+    const auto n_rows = static_cast<std::int64_t>(starts.shape(0)) - 1;
+    return with_indices(columns, starts, [&](auto* typed_columns, auto* typed_starts) {
+        using Index = std::remove_const_t<std::remove_pointer_t<decltype(typed_columns)>>;
+        require(static_cast<std::size_t>(typed_starts[n_rows]) == columns.shape(0), "starts do not fit the columns");
+        return f(SparseView<Index>{n_rows, n_columns, values ? values->data() : nullptr, typed_columns, typed_starts});
+    });
+}
+
+void check_nodes(const std::int32_t* nodes, std::size_t count, std::int64_t n_rows) {
+    for (std::size_t e = 0; e < count; ++e) require(nodes[e] >= 0 && nodes[e] < n_rows, "a row is out of range");
+}
+
+std::tuple<double, double, std::int64_t> steps(nb::tuple rows, Triplets triplets, int loss, Doubles direction,
+                                               Doubles correction, std::tuple<double, double, std::int64_t> state,
+                                               double penalty, double first_step, bool linear) {
+    require(triplets.shape(1) == 3, "triplets have three rows each");
+    require(0 <= loss && loss <= 2, "loss must be 0, 1 or 2");
+    return with_rows(rows, [&](const auto& x) {
+        require(static_cast<std::int64_t>(direction.shape(0)) == x.n_columns &&
+                    static_cast<std::int64_t>(correction.shape(0)) == x.n_columns,
+                "direction and correction have a number per column");
+        check_nodes(triplets.data(), triplets.size(), x.n_rows);
+        const auto [scale, passed, taken] = state;
+        Descent descent{direction.data(), correction.data(), scale, passed, taken, penalty, first_step, linear};
+        nb::gil_scoped_release release;
+        triplet_steps(x, triplets.data(), static_cast<std::int64_t>(triplets.shape(0)), static_cast<MarginLoss>(loss),
+                      descent);
+        return std::tuple(descent.scale, descent.passed, descent.steps);
+    });
+}
+
+void products(nb::tuple rows, AnyVector targets, AnyVector starts, Doubles sums, int n_threads, nb::object callback) {
+    const bool finished = with_rows(rows, [&](const auto& x) {
+        require(static_cast<std::int64_t>(starts.shape(0)) == x.n_rows + 1, "there are links for other rows");
+        require(static_cast<std::int64_t>(sums.shape(0)) == x.n_columns && n_threads >= 1, "sums have a wrong length");
+        return with_indices(targets, starts, [&](auto* typed_targets, auto* typed_starts) {
+            using Node = std::remove_const_t<std::remove_pointer_t<decltype(typed_targets)>>;
+            nb::gil_scoped_release release;
+            return link_products(x, Links<Node>{typed_targets, typed_starts}, n_threads, listener(callback),
+                                 sums.data());
+        });
+    });
+    if (!finished) throw nb::python_error();
+}
+
+void linked(AnyVector targets, AnyVector starts, Vector<std::int32_t> first, Vector<std::int32_t> second, Bytes out) {
+    require(first.shape(0) == second.shape(0) && first.shape(0) == out.shape(0), "pairs differ in length");
+    check_nodes(first.data(), first.size(), static_cast<std::int64_t>(starts.shape(0)) - 1);
+    with_indices(targets, starts, [&](auto* typed_targets, auto* typed_starts) {
+        using Node = std::remove_const_t<std::remove_pointer_t<decltype(typed_targets)>>;
+        nb::gil_scoped_release release;
+        are_linked(Links<Node>{typed_targets, typed_starts}, first.data(), second.data(),
+                   static_cast<std::int64_t>(first.shape(0)), out.data());
+    });
+}
+
+}  // namespace
+
+void bind_triplets(nb::module_& m) {
+    m.def("triplet_steps", &steps, "rows"_a, "triplets"_a, "loss"_a, "direction"_a, "correction"_a, "state"_a,
+          "penalty"_a = 0.0, "first_step"_a = 1.0, "linear"_a = false);
+    m.def("link_products", &products, "rows"_a, "targets"_a, "starts"_a, "sums"_a, "n_threads"_a = 1,
+          "callback"_a.none() = nb::none());
+    m.def("are_linked", &linked, "targets"_a, "starts"_a, "first"_a, "second"_a, "out"_a);
+}

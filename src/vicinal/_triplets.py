@@ -1,0 +1,111 @@
+"""Triplets of rows (i, j, k), where i and j are linked and i and k are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _native
+from ._validation import Matrix
+
+Triplets = NDArray[np.int32]
+_BLOCK = 2**20  # candidates that are drawn at a time
+
+
+@dataclass(frozen=True)
+class Rows:
+    """CSR rows of doubles as the compiled part takes them; `values` is None where all are 1."""
+
+    values: NDArray[np.float64] | None
+    columns: NDArray
+    starts: NDArray
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, X: Matrix) -> Rows:
+        rows = sp.csr_array(X)
+        wide = np.int64 if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max else np.int32
+        values = None if (rows.data == 1).all() else np.ascontiguousarray(rows.data, dtype=np.float64)
+        return cls(values, rows.indices.astype(wide, copy=False), rows.indptr.astype(wide, copy=False), rows.shape)
+
+    def native(self) -> tuple[Any, ...]:
+        return self.values, self.columns, self.starts, self.shape[1]
+
+    def take(self, numbers: NDArray) -> sp.csr_array:
+        """Some of the rows as CSR."""
+        data = np.ones(len(self.columns)) if self.values is None else self.values
+        return sp.csr_array((data, self.columns, self.starts), shape=self.shape)[numbers]
+
+    def differences(self, triplets: Triplets) -> sp.csr_array:
+        """x_i * (x_j - x_k) of each triplet, whose sum with weights is the margin s_ijk (Eq. 3.3)."""
+        i, j, k = (self.take(triplets[:, end]) for end in range(3))
+        return sp.csr_array(i.multiply(j - k))
+
+
+class TripletSampler:
+    """Draws triplets of a network.
+
+    Parameters
+    ----------
+    links : csr_array
+        Row i holds the nodes that i is linked to.
+    random : RandomState
+    """
+
+    def __init__(self, links: sp.csr_array, random: np.random.RandomState):
+        self.random = random
+        self.n_nodes = links.shape[0]
+        wide = np.int64 if links.nnz > np.iinfo(np.int32).max else np.int32
+        self.targets, self.starts = links.indices.astype(wide, copy=False), links.indptr.astype(wide, copy=False)
+        degrees = np.diff(links.indptr).astype(np.int64)
+        self.n_triplets = int((degrees * (self.n_nodes - 1 - degrees)).sum())
+        self.degrees = degrees
+
+    def draw(self, count: int) -> Triplets:
+        """Uniform over all triplets: a link, a third node, and both once more if that node is no part of a triplet."""
+        pivots = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
+        share = self.n_triplets / (len(pivots) * self.n_nodes)
+
+        def candidates(size: int) -> Triplets:
+            drawn = self.random.randint(len(pivots), size=size)
+            third = self.random.randint(self.n_nodes, size=size)
+            return np.column_stack([pivots[drawn], self.targets[drawn], third]).astype(np.int32)
+
+        return self._accepted(count, share, candidates)
+
+    def draw_by_node(self, count: int) -> Triplets:
+        """Each node that has triplets with equal chance, then a triplet of it (Eq. 3.15)."""
+        able = np.flatnonzero((self.degrees > 0) & (self.degrees < self.n_nodes - 1))
+        share = float(((self.n_nodes - 1 - self.degrees[able]) / self.n_nodes).min())
+        drawn = able[self.random.randint(len(able), size=count)].astype(np.int32)
+        linked = self.targets[self.starts[drawn] + self._below(self.degrees[drawn])].astype(np.int32)
+        third = self.random.randint(self.n_nodes, size=count).astype(np.int32)
+        rejected = np.flatnonzero(self._no_triplet(drawn, third))
+        for _ in range(64 + int(32 / share)):
+            if not len(rejected):
+                break
+            third[rejected] = self.random.randint(self.n_nodes, size=len(rejected))
+            rejected = rejected[self._no_triplet(drawn[rejected], third[rejected])]
+        return np.ascontiguousarray(np.delete(np.column_stack([drawn, linked, third]), rejected, axis=0))
+
+    def _below(self, limits: NDArray) -> NDArray:
+        return np.minimum((self.random.random_sample(len(limits)) * limits).astype(np.int64), limits - 1)
+
+    def _accepted(self, count: int, share: float, candidates: Any) -> Triplets:
+        parts, missing = [], count
+        while missing > 0:
+            size = int(min(_BLOCK, missing / share * 1.05 + 16))
+            drawn = candidates(size)
+            part = drawn[~self._no_triplet(np.ascontiguousarray(drawn[:, 0]), np.ascontiguousarray(drawn[:, 2]))]
+            parts.append(part[:missing])
+            missing -= len(parts[-1])
+        return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, 3), np.int32)
+
+    def _no_triplet(self, pivots: NDArray[np.int32], third: NDArray[np.int32]) -> NDArray[np.bool_]:
+        linked = np.empty(len(pivots), np.uint8)
+        _native.are_linked(self.targets, self.starts, pivots, np.ascontiguousarray(third, dtype=np.int32), linked)
+        return linked.astype(bool) | (pivots == third)
