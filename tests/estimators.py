@@ -21,7 +21,20 @@ from vicinal.expand import (
 )
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-from vicinal.select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
+from vicinal.select import (
+    MCFS,
+    MMPOP,
+    NDFS,
+    PPOP,
+    RSFS,
+    RUFS,
+    SNFS,
+    SPEC,
+    SPOP,
+    UDFS,
+    LaplacianScore,
+    MaximumVariance,
+)
 
 ONE_OF_EACH = sorted(
     [
@@ -51,6 +64,9 @@ ONE_OF_EACH = sorted(
         RUFS(n_clusters=2, tol=0.01),
         RSFS(n_clusters=2, tol=0.01),
         SNFS(),
+        SPOP(),
+        PPOP(),
+        MMPOP(),
     ],
     key=lambda estimator: type(estimator).__name__,
 )

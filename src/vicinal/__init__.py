@@ -18,18 +18,34 @@ if TYPE_CHECKING:
     )
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
-    from .select import MCFS, NDFS, RSFS, RUFS, SNFS, SPEC, UDFS, LaplacianScore, MaximumVariance
+    from .select import (
+        MCFS,
+        MMPOP,
+        NDFS,
+        PPOP,
+        RSFS,
+        RUFS,
+        SNFS,
+        SPEC,
+        SPOP,
+        UDFS,
+        LaplacianScore,
+        MaximumVariance,
+    )
 
     __version__: str
 
 __all__ = [
     "MCFS",
+    "MMPOP",
     "NDFS",
+    "PPOP",
     "RSFS",
     "RUFS",
     "RULLS",
     "SNFS",
     "SPEC",
+    "SPOP",
     "UDFS",
     "DenoisingAutoencoder",
     "GaussianProjection",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _native
+from ._calls import n_threads
 from ._validation import Matrix
 
 Triplets = NDArray[np.int32]
@@ -35,15 +37,18 @@ class Rows:
     def native(self) -> tuple[Any, ...]:
         return self.values, self.columns, self.starts, self.shape[1]
 
-    def take(self, numbers: NDArray) -> sp.csr_array:
-        """Some of the rows as CSR."""
+    def all(self) -> sp.csr_array:
+        """The rows as SciPy has them."""
         data = np.ones(len(self.columns)) if self.values is None else self.values
-        return sp.csr_array((data, self.columns, self.starts), shape=self.shape)[numbers]
+        return sp.csr_array((data, self.columns, self.starts), shape=self.shape)
 
-    def differences(self, triplets: Triplets) -> sp.csr_array:
-        """x_i * (x_j - x_k) of each triplet, whose sum with weights is the margin s_ijk (Eq. 3.3)."""
-        i, j, k = (self.take(triplets[:, end]) for end in range(3))
-        return sp.csr_array(i.multiply(j - k))
+    def margins(self, triplets: Triplets, weights: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+        """s_ijk = w . (x_i * (x_j - x_k)) (Eq. 3.3), a row per triplet and a column per w, and the squared lengths."""
+        margins, squares = np.empty((len(triplets), len(weights))), np.empty(len(triplets))
+        _native.triplet_margins(
+            self.native(), triplets, np.ascontiguousarray(weights), margins, squares, n_threads=n_threads(None)
+        )
+        return margins, squares
 
 
 class TripletSampler:
@@ -56,8 +61,8 @@ class TripletSampler:
     random : RandomState
     """
 
-    def __init__(self, links: sp.csr_array, random: np.random.RandomState):
-        self.random = random
+    def __init__(self, links: sp.csr_array, random: np.random.RandomState | None):
+        self.random: Any = random
         self.n_nodes = links.shape[0]
         wide = np.int64 if links.nnz > np.iinfo(np.int32).max else np.int32
         self.targets, self.starts = links.indices.astype(wide, copy=False), links.indptr.astype(wide, copy=False)
@@ -84,12 +89,12 @@ class TripletSampler:
         drawn = able[self.random.randint(len(able), size=count)].astype(np.int32)
         linked = self.targets[self.starts[drawn] + self._below(self.degrees[drawn])].astype(np.int32)
         third = self.random.randint(self.n_nodes, size=count).astype(np.int32)
-        rejected = np.flatnonzero(self._no_triplet(drawn, third))
+        rejected = np.flatnonzero(self.no_triplet(drawn, third))
         for _ in range(64 + int(32 / share)):
             if not len(rejected):
                 break
             third[rejected] = self.random.randint(self.n_nodes, size=len(rejected))
-            rejected = rejected[self._no_triplet(drawn[rejected], third[rejected])]
+            rejected = rejected[self.no_triplet(drawn[rejected], third[rejected])]
         return np.ascontiguousarray(np.delete(np.column_stack([drawn, linked, third]), rejected, axis=0))
 
     def _below(self, limits: NDArray) -> NDArray:
@@ -100,12 +105,34 @@ class TripletSampler:
         while missing > 0:
             size = int(min(_BLOCK, missing / share * 1.05 + 16))
             drawn = candidates(size)
-            part = drawn[~self._no_triplet(np.ascontiguousarray(drawn[:, 0]), np.ascontiguousarray(drawn[:, 2]))]
+            part = drawn[~self.no_triplet(drawn[:, 0], drawn[:, 2])]
             parts.append(part[:missing])
             missing -= len(parts[-1])
         return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, 3), np.int32)
 
-    def _no_triplet(self, pivots: NDArray[np.int32], third: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def no_triplet(self, pivots: NDArray[np.int32], third: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether the third row is the pivot, or linked to it."""
         linked = np.empty(len(pivots), np.uint8)
-        _native.are_linked(self.targets, self.starts, pivots, np.ascontiguousarray(third, dtype=np.int32), linked)
+        first, second = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (pivots, third))
+        _native.are_linked(self.targets, self.starts, first, second, linked)
         return linked.astype(bool) | (pivots == third)
+
+
+def auc_by_columns(rows: Rows, triplets: Triplets, order: NDArray, counts: Sequence[int]) -> list[float]:
+    """The share of triplets with a positive margin, ties half, for the first so many columns of an order.
+
+    Parameters
+    ----------
+    rows : Rows
+    triplets : ndarray of shape (n_triplets, 3)
+    order : ndarray
+        Columns, the best first.
+    counts : sequence of int
+        Numbers of columns.
+    """
+    kept = np.zeros((len(counts), rows.shape[1]))
+    for weights, count in zip(kept, counts, strict=True):
+        weights[order[:count]] = 1
+    margins, squares = rows.margins(triplets, kept)
+    tie = 1e-9 * np.sqrt(squares)[:, None]
+    return (0.5 * (margins > tie).mean(axis=0) + 0.5 * (margins >= -tie).mean(axis=0)).tolist()

@@ -72,7 +72,7 @@ class Network:
     >>> model = make_pipeline(SPOP(4).set_fit_request(adjacency=True), BernoulliNB())
     >>> scores = cross_validate(model, X, y, params={"adjacency": network})["test_score"]
     >>> set_config(enable_metadata_routing=False)
-    >>> scores.mean() > 0.8
+    >>> bool(scores.mean() > 0.8)
     True
     """
 
@@ -291,7 +291,8 @@ def from_networkx(
         missing = f", such as {unknown[0]!r}" if unknown else ""
         raise ValueError(
             f"nodelist must name each of the graph's {graph.number_of_nodes()} nodes once; it has {len(nodes)} "
-            f"entries, {len(number)} of them different, and lacks {len(unknown)}{missing}. Take graph.subgraph(nodes) of fewer."
+            f"entries, {len(number)} of them different, and lacks {len(unknown)}{missing}. Take graph.subgraph(nodes) "
+            "of fewer."
         )
     ends = [(number[a], number[b]) for a, b in graph.edges()]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)

@@ -23,6 +23,7 @@ from ._core import (
     project,
     softmax_of_products,
     sum_distances,
+    triplet_margins,
     triplet_steps,
 )
 from ._sparse import sparse_rows
@@ -48,5 +49,6 @@ __all__ = [
     "softmax_of_products",
     "sparse_rows",
     "sum_distances",
+    "triplet_margins",
     "triplet_steps",
 ]

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,4 +155,34 @@ def nearest_rows(
     n_threads: int = 1,
     callback: Callable[[float], object] | None = None,
     isa: str = "",
+) -> None: ...
+def triplet_steps(
+    rows: tuple[Any, ...],
+    triplets: NDArray[np.int32],
+    loss: int,
+    directions: NDArray[np.float64],
+    corrections: NDArray[np.float64],
+    state: NDArray[np.float64],
+    penalties: NDArray[np.float64],
+    first_step: float = 1.0,
+) -> None: ...
+def triplet_margins(
+    rows: tuple[Any, ...],
+    triplets: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def link_products(
+    rows: tuple[Any, ...],
+    targets: NDArray,
+    starts: NDArray,
+    sums: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def are_linked(
+    targets: NDArray, starts: NDArray, first: NDArray[np.int32], second: NDArray[np.int32], out: NDArray[np.uint8]
 ) -> None: ...

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t most_sums = std::int64_t(1) << 24;  // numbers that chunks of rows may hold together
 constexpr std::int64_t most_chunks = 64;
+constexpr std::int64_t triplets_per_chunk = 256;
 constexpr std::int64_t ahead = 6;  // triplets whose rows are fetched in advance
 
 double slope(MarginLoss loss, double margin) {
@@ -25,50 +26,91 @@ void fetch(const SparseView<Index>& x, std::int32_t row) {
     if (x.values) __builtin_prefetch(x.values + start);
 }
 
-// A row held as a vector of all columns, so that products with it need no search.
+// A row whose columns are marked, so that products with it need no search.
 template <class Index>
-class Spread {
+class Marked {
 public:
-    explicit Spread(const SparseView<Index>& x) : x_(x), held_(static_cast<std::size_t>(x.n_columns)) {}
+    explicit Marked(const SparseView<Index>& x)
+        : x_(x), marks_(static_cast<std::size_t>(x.n_columns)), held_(x.values ? marks_.size() : 0) {}
 
     void hold(std::int64_t row) {
-        for (Index e = x_.starts[row_]; e < x_.starts[row_ + 1]; ++e) held_[x_.columns[e]] = 0;
+        for (Index e = x_.starts[row_]; e < x_.starts[row_ + 1]; ++e) marks_[x_.columns[e]] = 0;
         row_ = row;
-        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) held_[x_.columns[e]] = value(e);
+        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) marks_[x_.columns[e]] = 1;
+        if (!x_.values) return;
+        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) held_[x_.columns[e]] = x_.values[e];
     }
 
-    // f(column, product) for every column of another row that the held row has, too.
-    template <class F>
-    void each(std::int64_t other, F f) const {
-        for (Index e = x_.starts[other]; e < x_.starts[other + 1]; ++e) {
-            const double product = held_[x_.columns[e]] * value(e);
-            if (product != 0) f(x_.columns[e], product);
+    // Appends the columns that another row shares with the held one, and sign times the products.
+    void collect(std::int64_t other, double sign) {
+        const std::size_t before = count;
+        const auto size = static_cast<std::size_t>(x_.starts[other + 1] - x_.starts[other]);
+        if (columns.size() < before + size) {
+            columns.resize(before + size);
+            products.resize(before + size);
+            entries_.resize(before + size);
+        }
+        for (Index e = x_.starts[other]; e < x_.starts[other + 1]; ++e) {  // without a branch, which nobody could guess
+            columns[count] = x_.columns[e];
+            entries_[count] = e;
+            count += marks_[x_.columns[e]];
+        }
+        for (std::size_t m = before; m < count; ++m) {
+            products[m] = x_.values ? sign * held_[columns[m]] * x_.values[entries_[m]] : sign;
         }
     }
 
-    double dot(std::int64_t other, const double* weights) const {
+    // The columns of x_i * (x_j - x_k); those that both pairs share stand twice.
+    void take(const std::int32_t* triplet) {
+        count = 0;
+        hold(triplet[0]);
+        collect(triplet[1], +1);
+        collect(triplet[2], -1);
+    }
+
+    double dot(const double* weights) const {
         double sum = 0;
-        for (Index e = x_.starts[other]; e < x_.starts[other + 1]; ++e) {
-            const Index column = x_.columns[e];
-            sum += held_[column] * value(e) * weights[column];
-        }
+        for (std::size_t m = 0; m < count; ++m) sum += weights[columns[m]] * products[m];
         return sum;
     }
 
-private:
-    double value(Index e) const { return x_.values ? x_.values[e] : 1.0; }
+    std::vector<Index> columns;
+    std::vector<double> products;
+    std::size_t count = 0;
 
+private:
     const SparseView<Index>& x_;
+    std::vector<std::uint8_t> marks_;
     std::vector<double> held_;
+    std::vector<Index> entries_;
     std::int64_t row_ = 0;
 };
+
+template <class Index>
+void step_down(const Marked<Index>& shared, MarginLoss loss, double first_step, const Descent& d) {
+    const double step_number = *d.steps += 1;
+    const double downhill = slope(loss, *d.scale * shared.dot(d.direction));
+    double length = first_step / std::sqrt(step_number);
+    if (d.penalty > 0) {
+        length = 1 / (d.penalty * step_number);
+        if (step_number > 1) *d.scale *= 1 - 1 / step_number;  // the first step would shrink weights of zero to zero
+    }
+    const double change = length * downhill / *d.scale;
+    if (change > 0) {
+        for (std::size_t m = 0; m < shared.count; ++m) {
+            d.direction[shared.columns[m]] += change * shared.products[m];
+            d.correction[shared.columns[m]] += *d.passed * change * shared.products[m];
+        }
+    }
+    *d.passed += (d.penalty > 0 ? step_number : 1) * *d.scale;
+}
 
 }  // namespace
 
 template <class Index>
 void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss,
-                   Descent& d) {
-    Spread<Index> pivot(x);
+                   double first_step, const std::vector<Descent>& descents) {
+    Marked<Index> shared(x);
     for (std::int64_t t = 0; t < count; ++t) {
         if (t + 2 * ahead < count) {
             for (int end = 0; end < 3; ++end) __builtin_prefetch(x.starts + triplets[3 * (t + 2 * ahead) + end]);
@@ -76,28 +118,36 @@ void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std
         if (t + ahead < count) {
             for (int end = 0; end < 3; ++end) fetch(x, triplets[3 * (t + ahead) + end]);
         }
-        const std::int32_t *triplet = triplets + 3 * t, linked = triplet[1], unlinked = triplet[2];
-        const double step_number = static_cast<double>(++d.steps);
-        pivot.hold(triplet[0]);
-        const double margin = d.scale * (pivot.dot(linked, d.direction) - pivot.dot(unlinked, d.direction));
-        double length = d.first_step / std::sqrt(step_number);
-        if (d.penalty > 0) {
-            length = 1 / (d.penalty * step_number);
-            if (d.steps > 1) d.scale *= 1 - 1 / step_number;  // the first step shrinks weights of zero
-        }
-        const double change = length * slope(loss, margin) / d.scale;
-        if (change > 0) {
-            const auto add = [&](double sign) {
-                return [&d, change = sign * change](Index column, double product) {
-                    d.direction[column] += change * product;
-                    d.correction[column] += d.passed * change * product;
-                };
-            };
-            pivot.each(linked, add(+1));
-            pivot.each(unlinked, add(-1));
-        }
-        d.passed += (d.linear ? step_number : 1) * d.scale;
+        shared.take(triplets + 3 * t);
+        for (const Descent& descent : descents) step_down(shared, loss, first_step, descent);
     }
+}
+
+template <class Index>
+bool triplet_margins(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count,
+                     const double* weights, std::int64_t n_weights, int n_threads, const Interrupted& interrupted,
+                     double* margins, double* squares) {
+    const std::int64_t n_chunks = (count + triplets_per_chunk - 1) / triplets_per_chunk;
+    return run_parallel(n_chunks, n_threads, interrupted, [&] {
+        return [&, shared = Marked<Index>(x), sums = std::vector<double>(static_cast<std::size_t>(x.n_columns))](
+                   std::int64_t chunk, const std::atomic<bool>& stop) mutable {
+            const std::int64_t last = std::min(count, (chunk + 1) * triplets_per_chunk);
+            for (std::int64_t t = chunk * triplets_per_chunk; t < last && !stop; ++t) {
+                shared.take(triplets + 3 * t);
+                for (std::int64_t w = 0; w < n_weights; ++w) {
+                    margins[t * n_weights + w] = shared.dot(weights + w * x.n_columns);
+                }
+                double square = 0;
+                for (std::size_t m = 0; m < shared.count; ++m) sums[shared.columns[m]] += shared.products[m];
+                for (std::size_t m = 0; m < shared.count; ++m) {
+                    double& sum = sums[shared.columns[m]];
+                    square += sum * sum;
+                    sum = 0;  // a column that both pairs share stands twice
+                }
+                squares[t] = square;
+            }
+        };
+    });
 }
 
 template <class Index, class Node>
@@ -108,17 +158,19 @@ bool link_products(const SparseView<Index>& x, const Links<Node>& links, int n_t
     const auto width = static_cast<std::size_t>(x.n_columns);
     std::vector<double> parts(static_cast<std::size_t>(n_chunks) * width);
     const bool finished = run_parallel(n_chunks, n_threads, interrupted, [&] {
-        return [&, pivot = Spread<Index>(x)](std::int64_t chunk, const std::atomic<bool>& stop) mutable {
+        return [&, shared = Marked<Index>(x)](std::int64_t chunk, const std::atomic<bool>& stop) mutable {
             double* part = parts.data() + static_cast<std::size_t>(chunk) * width;
             const std::int64_t first = chunk * x.n_rows / n_chunks, last = (chunk + 1) * x.n_rows / n_chunks;
             for (std::int64_t i = first; i < last && !stop; ++i) {
                 if (links.starts[i] == links.starts[i + 1]) continue;
-                pivot.hold(i);
+                shared.hold(i);
                 for (Node e = links.starts[i]; e < links.starts[i + 1]; ++e) {
                     if (e + ahead < links.starts[x.n_rows]) {
                         fetch(x, static_cast<std::int32_t>(links.targets[e + ahead]));
                     }
-                    pivot.each(links.targets[e], [part](Index column, double product) { part[column] += product; });
+                    shared.count = 0;
+                    shared.collect(links.targets[e], 1);
+                    for (std::size_t m = 0; m < shared.count; ++m) part[shared.columns[m]] += shared.products[m];
                 }
             }
         };
@@ -139,12 +191,18 @@ void are_linked(const Links<Node>& links, const std::int32_t* first, const std::
     }
 }
 
-#define STEPS(Index) \
-    template void triplet_steps(const SparseView<Index>&, const std::int32_t*, std::int64_t, MarginLoss, Descent&);
+#define STEPS(Index)                                                                                             \
+    template void triplet_steps(const SparseView<Index>&, const std::int32_t*, std::int64_t, MarginLoss, double, \
+                                const std::vector<Descent>&);
 #define PRODUCTS(Index, Node) \
     template bool link_products(const SparseView<Index>&, const Links<Node>&, int, const Interrupted&, double*);
 #define LINKED(Node) \
     template void are_linked(const Links<Node>&, const std::int32_t*, const std::int32_t*, std::int64_t, std::uint8_t*);
+#define MARGINS(Index)                                                                                        \
+    template bool triplet_margins(const SparseView<Index>&, const std::int32_t*, std::int64_t, const double*, \
+                                  std::int64_t, int, const Interrupted&, double*, double*);
+MARGINS(std::int32_t)
+MARGINS(std::int64_t)
 STEPS(std::int32_t)
 STEPS(std::int64_t)
 PRODUCTS(std::int32_t, std::int32_t)

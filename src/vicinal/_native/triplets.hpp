@@ -2,6 +2,7 @@
 // Knows arrays only.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "parallel.hpp"
 
@@ -25,22 +26,30 @@ struct Links {
 // The loss of a margin s: -s, log(1 + exp(-s)) or max(0, 1 - s).
 enum class MarginLoss { identity, logistic, hinge };
 
-// The weights are scale * direction. Their sum over all steps, each counted as often as the step's number where
-// `linear` and once otherwise, is passed * direction - correction: a step touches the columns of its rows only.
+// Weights of columns that go down the loss of triplets and penalty / 2 times their squared length. They are
+// scale * direction. Their sum over all steps, each counted as often as the step's number where there is a penalty and
+// once otherwise, is passed * direction - correction: a step touches the columns of its rows only.
 struct Descent {
     double* direction;
     double* correction;
-    double scale = 1, passed = 0;
-    std::int64_t steps = 0;
-    double penalty = 0, first_step = 1;
-    bool linear = false;
+    double* scale;
+    double* passed;
+    double* steps;
+    double penalty;
 };
 
-// One step per triplet, down the loss of w . (x_i * (x_j - x_k)) and the penalty: of length 1 / (penalty t) at step t
-// or, without a penalty, first_step / sqrt(t).
+// One step per triplet for each of several descents, down the loss of w . (x_i * (x_j - x_k)): of length
+// 1 / (penalty t) at step t or, without a penalty, first_step / sqrt(t).
 template <class Index>
 void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss,
-                   Descent& descent);
+                   double first_step, const std::vector<Descent>& descents);
+
+// The margin w . (x_i * (x_j - x_k)) of every triplet for each of n_weights vectors w, and the squared length of
+// x_i * (x_j - x_k); `margins` has a row per triplet.
+template <class Index>
+bool triplet_margins(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count,
+                     const double* weights, std::int64_t n_weights, int n_threads, const Interrupted& interrupted,
+                     double* margins, double* squares);
 
 // sums[p] = sum of x_ip x_jp over all links from i to j. The result does not depend on the number of threads.
 template <class Index, class Node>

@@ -1,12 +1,12 @@
 // Triplets and links between rows: NumPy in and out.
-#include <nanobind/stl/tuple.h>
-
 #include "binding.hpp"
 #include "triplets.hpp"
 
 namespace {
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoubleRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Triplets = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -42,23 +42,47 @@ void check_nodes(const std::int32_t* nodes, std::size_t count, std::int64_t n_ro
     for (std::size_t e = 0; e < count; ++e) require(nodes[e] >= 0 && nodes[e] < n_rows, "a row is out of range");
 }
 
-std::tuple<double, double, std::int64_t> steps(nb::tuple rows, Triplets triplets, int loss, Doubles direction,
-                                               Doubles correction, std::tuple<double, double, std::int64_t> state,
-                                               double penalty, double first_step, bool linear) {
+// A row of directions, corrections and state (scale, passed, steps) for each penalty.
+void steps(nb::tuple rows, Triplets triplets, int loss, DoubleRows directions, DoubleRows corrections, DoubleRows state,
+           Vector<double> penalties, double first_step) {
     require(triplets.shape(1) == 3, "triplets have three rows each");
     require(0 <= loss && loss <= 2, "loss must be 0, 1 or 2");
-    return with_rows(rows, [&](const auto& x) {
-        require(static_cast<std::int64_t>(direction.shape(0)) == x.n_columns &&
-                    static_cast<std::int64_t>(correction.shape(0)) == x.n_columns,
-                "direction and correction have a number per column");
+    const std::size_t count = penalties.shape(0);
+    require(
+        directions.shape(0) == count && corrections.shape(0) == count && state.shape(0) == count && state.shape(1) == 3,
+        "there must be a row of everything for each penalty");
+    with_rows(rows, [&](const auto& x) {
+        const auto width = static_cast<std::size_t>(x.n_columns);
+        require(directions.shape(1) == width && corrections.shape(1) == width,
+                "directions and corrections have a number per column");
         check_nodes(triplets.data(), triplets.size(), x.n_rows);
-        const auto [scale, passed, taken] = state;
-        Descent descent{direction.data(), correction.data(), scale, passed, taken, penalty, first_step, linear};
+        std::vector<Descent> descents;
+        for (std::size_t c = 0; c < count; ++c) {
+            double* own = state.data() + 3 * c;
+            descents.push_back({directions.data() + c * width, corrections.data() + c * width, own, own + 1, own + 2,
+                                penalties.data()[c]});
+        }
         nb::gil_scoped_release release;
         triplet_steps(x, triplets.data(), static_cast<std::int64_t>(triplets.shape(0)), static_cast<MarginLoss>(loss),
-                      descent);
-        return std::tuple(descent.scale, descent.passed, descent.steps);
+                      first_step, descents);
     });
+}
+
+void margins(nb::tuple rows, Triplets triplets, ConstRows weights, DoubleRows out, Doubles squares, int n_threads,
+             nb::object callback) {
+    require(triplets.shape(1) == 3 && n_threads >= 1, "triplets have three rows each, and there must be a thread");
+    require(
+        out.shape(0) == triplets.shape(0) && out.shape(1) == weights.shape(0) && squares.shape(0) == triplets.shape(0),
+        "outputs have a wrong shape");
+    const bool finished = with_rows(rows, [&](const auto& x) {
+        require(weights.shape(1) == static_cast<std::size_t>(x.n_columns), "weights have a number per column");
+        check_nodes(triplets.data(), triplets.size(), x.n_rows);
+        nb::gil_scoped_release release;
+        return triplet_margins(x, triplets.data(), static_cast<std::int64_t>(triplets.shape(0)), weights.data(),
+                               static_cast<std::int64_t>(weights.shape(0)), n_threads, listener(callback), out.data(),
+                               squares.data());
+    });
+    if (!finished) throw nb::python_error();
 }
 
 void products(nb::tuple rows, AnyVector targets, AnyVector starts, Doubles sums, int n_threads, nb::object callback) {
@@ -89,8 +113,10 @@ void linked(AnyVector targets, AnyVector starts, Vector<std::int32_t> first, Vec
 }  // namespace
 
 void bind_triplets(nb::module_& m) {
-    m.def("triplet_steps", &steps, "rows"_a, "triplets"_a, "loss"_a, "direction"_a, "correction"_a, "state"_a,
-          "penalty"_a = 0.0, "first_step"_a = 1.0, "linear"_a = false);
+    m.def("triplet_steps", &steps, "rows"_a, "triplets"_a, "loss"_a, "directions"_a, "corrections"_a, "state"_a,
+          "penalties"_a, "first_step"_a = 1.0);
+    m.def("triplet_margins", &margins, "rows"_a, "triplets"_a, "weights"_a, "margins"_a, "squares"_a, "n_threads"_a = 1,
+          "callback"_a.none() = nb::none());
     m.def("link_products", &products, "rows"_a, "targets"_a, "starts"_a, "sums"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none());
     m.def("are_linked", &linked, "targets"_a, "starts"_a, "first"_a, "second"_a, "out"_a);

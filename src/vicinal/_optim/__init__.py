@@ -7,6 +7,7 @@ from ._nonnegative import multiplicative_step, orthogonal_parts
 from ._penalty import find_penalty
 from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_least_squares
 from ._solved import Solved
+from ._triplets import TripletDescent
 
 __all__ = [
     "BoxMinimum",
@@ -14,6 +15,7 @@ __all__ = [
     "LassoPath",
     "RowWeightedRidge",
     "Solved",
+    "TripletDescent",
     "as_columns",
     "box_gap",
     "descend",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ from .. import _native
 LOSSES = ("identity", "logistic", "hinge")
 
 
-@dataclass
 class TripletDescent:
-    """Weights w of columns, and the steps that they have taken down the mean loss of triplets.
+    """Weights w of columns that step down the mean loss of triplets and penalty / 2 ||w||^2, for several penalties.
 
     Step t with the triplet (i, j, k) has the margin s = w . (x_i * (x_j - x_k)) and changes w to
     (1 - 1/t) w - loss'(s) / (penalty t) x_i * (x_j - x_k), which is Pegasos; without a penalty to
@@ -26,46 +25,42 @@ class TripletDescent:
     n_columns : int
     loss : {"identity", "logistic", "hinge"}
         -s, log(1 + exp(-s)) or max(0, 1 - s).
-    penalty : float
-        lambda of lambda / 2 ||w||^2.
+    penalties : sequence of float
+        All take their steps with the same triplets.
     first_step : float
         Where there is no penalty.
     """
 
-    n_columns: int
-    loss: str
-    penalty: float = 0.0
-    first_step: float = 1.0
-    direction: NDArray[np.float64] = field(init=False)
-    correction: NDArray[np.float64] = field(init=False)
-    state: tuple[float, float, int] = (1.0, 0.0, 0)
-
-    def __post_init__(self) -> None:
-        self.direction, self.correction = np.zeros(self.n_columns), np.zeros(self.n_columns)
+    def __init__(self, n_columns: int, loss: str, penalties: Sequence[float], first_step: float = 1.0):
+        self.loss, self.first_step = loss, float(first_step)
+        self.penalties = np.array(penalties, dtype=np.float64)
+        self.directions = np.zeros((len(self.penalties), n_columns))
+        self.corrections = np.zeros_like(self.directions)
+        self.state = np.tile([1.0, 0.0, 0.0], (len(self.penalties), 1))  # scale, sum of scales, steps
 
     @property
     def n_steps(self) -> int:
-        return self.state[2]
+        return int(self.state[0, 2])
 
     def step(self, rows: tuple[Any, ...], triplets: NDArray[np.int32]) -> None:
         """One step for each triplet, in their order."""
-        self.state = _native.triplet_steps(
+        _native.triplet_steps(
             rows,
             triplets,
             LOSSES.index(self.loss),
-            self.direction,
-            self.correction,
+            self.directions,
+            self.corrections,
             self.state,
-            penalty=self.penalty,
+            self.penalties,
             first_step=self.first_step,
-            linear=self.penalty > 0,
         )
 
     def last(self) -> NDArray[np.float64]:
-        return self.state[0] * self.direction
+        """The weights, one row for each penalty."""
+        return self.state[:, :1] * self.directions
 
     def average(self) -> NDArray[np.float64]:
-        """The mean of all iterates; with a penalty, whose first steps are very long, step t counts t times."""
-        _, passed, steps = self.state
-        weight = steps * (steps + 1) / 2 if self.penalty > 0 else steps
-        return (passed * self.direction - self.correction) / max(weight, 1)
+        """The means of all iterates; with a penalty, whose first steps are very long, step t counts t times."""
+        passed, steps = self.state[:, 1:2], self.state[:, 2:]
+        counted = np.where(self.penalties[:, None] > 0, steps * (steps + 1) / 2, steps)
+        return (passed * self.directions - self.corrections) / np.maximum(counted, 1)

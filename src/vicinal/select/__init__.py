@@ -4,6 +4,7 @@ from ._base import FeatureSelector
 from ._laplacian_score import LaplacianScore
 from ._mcfs import MCFS
 from ._ndfs import NDFS
+from ._pop import MMPOP, PPOP, SPOP
 from ._registry import SELECTORS, SelectorEntry
 from ._rsfs import RSFS
 from ._rufs import RUFS
@@ -14,12 +15,15 @@ from ._variance import MaximumVariance
 
 __all__ = [
     "MCFS",
+    "MMPOP",
     "NDFS",
+    "PPOP",
     "RSFS",
     "RUFS",
     "SELECTORS",
     "SNFS",
     "SPEC",
+    "SPOP",
     "UDFS",
     "FeatureSelector",
     "LaplacianScore",

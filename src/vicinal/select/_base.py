@@ -119,8 +119,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         return self._fit(X)
 
     @all_or_nothing
-    def _fit(self, X: ArrayLike, **inputs: Any) -> Self:
-        rows: Matrix = checked_rows(self, X, ensure_min_samples=2, ensure_min_features=1)
+    def _fit(self, X: ArrayLike, *, rank: Callable[..., Ranked] | None = None, **inputs: Any) -> Self:
+        """Ranks by `_rank`, or by another method that goes on from an earlier fit to columns of the same names."""
+        rows: Matrix = checked_rows(self, X, ensure_min_samples=2, ensure_min_features=1, reset=rank is None)
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
@@ -128,7 +129,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:
             with limited_threads(getattr(self, "n_jobs", None)):
-                ranked = self._rank(rows, **inputs)
+                ranked = (rank or self._rank)(rows, **inputs)
         except np.linalg.LinAlgError as error:
             raise ValueError(self._unreadable(rows)) from error
         self.scores_ = np.asarray(ranked.scores, dtype=np.float64)
@@ -217,10 +218,10 @@ class NetworkSelector(FeatureSelector):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : ignored
             Labels are never read.
-        adjacency : array-like, sparse matrix or network of shape (n_samples, n_samples)
-            The weight of the edge from each row of X to each other one, 0 where there is none. A network is any object
-            with `shape`, `tocsr()` and a `[rows]` that gives the network between these rows: it can be sliced by
-            cross-validation, which a matrix cannot.
+        adjacency : array-like, sparse matrix or Network of shape (n_samples, n_samples), default=None
+            The weight of the link from each row of X to each other one, 0 where there is none; how much links weigh is
+            not looked at. Cross-validation can slice a `vicinal.network.Network`, but not a matrix. None links each row
+            to its nearest rows.
 
         Returns
         -------

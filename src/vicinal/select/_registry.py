@@ -11,6 +11,7 @@ from ._base import FeatureSelector
 from ._laplacian_score import LaplacianScore
 from ._mcfs import MCFS
 from ._ndfs import NDFS
+from ._pop import MMPOP, PPOP, SPOP
 from ._rsfs import RSFS
 from ._rufs import RUFS
 from ._snfs import SNFS
@@ -70,6 +71,9 @@ SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
             SelectorEntry("rufs", "RUFS", RUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
             SelectorEntry("rsfs", "RSFS", RSFS, ("regression_weight", "sparsity", "outlier_cost")),
             SelectorEntry("snfs", "SNFS", SNFS),
+            SelectorEntry("spop", "SPOP", SPOP, scale="minmax"),
+            SelectorEntry("ppop", "PPOP", PPOP, scale="minmax"),
+            SelectorEntry("mmpop", "MMPOP", MMPOP, scale="minmax"),
         )
     }
 )

@@ -1,0 +1,163 @@
+"""Selection by stochastic descent over triplets of rows: all but the loss."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from .._optim import TripletDescent
+from .._triplets import Rows, Triplets, TripletSampler
+from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
+from ._base import NetworkSelector, Ranked
+from ._columns import as_doubles, with_squares
+from ._link_penalty import USUAL, choose_penalty
+from ._links import links_between
+from ._partial_order import Loss, PartialOrders, margin_loss
+
+_HELD = 2000  # triplets on which the objective is estimated
+_CHECKPOINTS = 10
+_BLOCK = 2**21  # triplets drawn at a time
+
+
+class TripletSelector(NetworkSelector):
+    """What PPOP and MMPOP share: all but the loss."""
+
+    _loss: ClassVar[Loss]
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.5,
+        *,
+        penalty: float | str = "auto",
+        n_triplets: float = 8.0,
+        average: bool = True,
+        first_step: float = 1.0,
+        solver: str = "sgd",
+        n_neighbors: int = 5,
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.penalty = penalty
+        self.n_triplets = n_triplets
+        self.average = average
+        self.first_step = first_step
+        self.solver = solver
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def partial_fit(self, X: ArrayLike, y: Any = None, *, adjacency: Any = None) -> Self:
+        """Goes on with a network that has grown: more steps from where the last ones ended.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows of the network as it is now, or of the part of it around what is new; they may be other rows than
+            before, with the same columns.
+        y : ignored
+        adjacency : array-like, sparse matrix or Network of shape (n_samples, n_samples), default=None
+            The links between these rows.
+
+        Returns
+        -------
+        self
+        """
+        if self.solver != "sgd":
+            raise ValueError(f"partial_fit goes on with stochastic steps, but solver={self.solver!r}; take 'sgd'.")
+        further = self._rank_further if hasattr(self, "_descent") else None
+        return self._fit(X, rank=further, adjacency=adjacency)
+
+    def _rank(self, X: Matrix, adjacency: sp.csr_array | None) -> Ranked:
+        self._check()
+        random = check_random_state(self.random_state)
+        X, links, sampler = with_triplets(X, adjacency, self.n_neighbors, random)
+        self._random = random
+        rows, held = self._held(X, sampler)
+        self.penalty_ = 0.0
+        squares = float(rows.margins(held, np.empty((0, X.shape[1])))[1].mean()) if len(held) else 0.0
+        self._descent = TripletDescent(X.shape[1], self._loss, [0.0], self.first_step)
+        if not squares:  # linked rows have no column in common, nor have others
+            return Ranked(np.zeros(X.shape[1]), [float(margin_loss(self._loss, np.zeros(1))[0][0])])
+        self.penalty_ = self._choose(rows, links, squares, random)
+        penalty = self.penalty_ * squares
+        if self.solver == "exact":
+            found = PartialOrders(X, links, self._loss, penalty).solve(max_iter=self.max_iter, tol=self.tol)
+            return Ranked.by(found, found.solution)
+        self._descent = TripletDescent(X.shape[1], self._loss, [penalty], self.first_step)
+        return self._descend(rows, links, sampler, held)
+
+    def _rank_further(self, X: Matrix, adjacency: sp.csr_array | None) -> Ranked:
+        self._check()
+        X, links, sampler = with_triplets(X, adjacency, self.n_neighbors, self._random)
+        rows, held = self._held(X, sampler)
+        self._descent = copy.deepcopy(self._descent)  # a failure leaves the former one as it was
+        earlier = [] if self._history is None else self._history.tolist()
+        ranked = self._descend(rows, links, sampler, held)
+        ranked.objective = earlier + (ranked.objective or [])
+        return ranked
+
+    def _check(self) -> None:
+        check_choice("solver", self.solver, ("sgd", "exact"))
+        check_positive("n_triplets", self.n_triplets)
+        check_positive("first_step", self.first_step)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        if isinstance(self.penalty, str):
+            check_choice("penalty", self.penalty, ("auto",))
+        elif not check_non_negative("penalty", self.penalty) and self.solver == "exact":
+            raise ValueError("solver='exact' needs a penalty above 0: without one there may be no minimum.")
+
+    def _held(self, X: Matrix, sampler: TripletSampler) -> tuple[Rows, Triplets]:
+        """X for the compiled part, and the triplets on which the objective is estimated."""
+        return Rows.of(with_squares(X)[0]), sampler.draw(_HELD if sampler.n_triplets else 0)
+
+    def _choose(self, rows: Rows, links: sp.csr_array, squares: float, random: np.random.RandomState) -> float:
+        if not isinstance(self.penalty, str):
+            return float(self.penalty)
+        chosen = choose_penalty(rows, links, self._loss, squares, self.n_triplets, self.average, random)
+        return USUAL[self._loss] if chosen is None else chosen
+
+    def _descend(self, rows: Rows, links: sp.csr_array, sampler: TripletSampler, held: Triplets) -> Ranked:
+        count = max(1, round(self.n_triplets * links.nnz / 2)) if sampler.n_triplets else 0
+        descent, objective = self._descent, []
+        marks = np.unique(np.linspace(0, count, _CHECKPOINTS + 1).round().astype(int))[1:]
+        taken = 0
+        for mark in marks:
+            while taken < mark:
+                size = int(min(mark - taken, _BLOCK))
+                descent.step(rows.native(), sampler.draw(size))
+                taken += size
+            objective.append(self._value(rows, held))
+        return Ranked(self._weights(), objective, max(1, descent.n_steps))
+
+    def _weights(self) -> NDArray[np.float64]:
+        return (self._descent.average() if self.average else self._descent.last())[0]
+
+    def _value(self, rows: Rows, held: Triplets) -> float:
+        weights = self._weights()
+        losses = margin_loss(self._loss, rows.margins(held, weights[None, :])[0])[0]
+        return float(losses.mean() + self._descent.penalties[0] / 2 * (weights @ weights))
+
+
+def with_triplets(
+    X: Matrix, adjacency: sp.csr_array | None, n_neighbors: int, random: np.random.RandomState | None = None
+) -> tuple[sp.csr_array, sp.csr_array, TripletSampler]:
+    """X as CSR, the links between its rows, and what draws triplets of them."""
+    links = links_between(X, adjacency, n_neighbors, symmetric=False)
+    sampler = TripletSampler(links, random)
+    if not sampler.n_triplets and adjacency is not None:
+        raise ValueError(
+            "Every row with links is linked to all other rows, so that no row is nearer to one than to another; give "
+            "a network in which some links are missing."
+        )
+    return sp.csr_array(as_doubles(X)), links, sampler
