@@ -59,16 +59,20 @@ class TripletSampler:
     links : csr_array
         Row i holds the nodes that i is linked to.
     random : RandomState
+    apart : csr_array, default=None
+        Row i holds the nodes that are never the third of triplets of i, linked ones included; by default just these.
     """
 
-    def __init__(self, links: sp.csr_array, random: np.random.RandomState | None):
+    def __init__(self, links: sp.csr_array, random: np.random.RandomState | None, apart: sp.csr_array | None = None):
         self.random: Any = random
         self.n_nodes = links.shape[0]
         wide = np.int64 if links.nnz > np.iinfo(np.int32).max else np.int32
         self.targets, self.starts = links.indices.astype(wide, copy=False), links.indptr.astype(wide, copy=False)
-        degrees = np.diff(links.indptr).astype(np.int64)
-        self.n_triplets = int((degrees * (self.n_nodes - 1 - degrees)).sum())
-        self.degrees = degrees
+        excluded = links if apart is None else apart
+        self.excluded = excluded.indices.astype(wide, copy=False), excluded.indptr.astype(wide, copy=False)
+        self.degrees = np.diff(links.indptr).astype(np.int64)
+        self.n_others = self.n_nodes - 1 - np.diff(excluded.indptr).astype(np.int64)
+        self.n_triplets = int((self.degrees * self.n_others).sum())
 
     def draw(self, count: int) -> Triplets:
         """Uniform over all triplets: a link, a third node, and both once more if that node is no part of a triplet."""
@@ -84,8 +88,8 @@ class TripletSampler:
 
     def draw_by_node(self, count: int) -> Triplets:
         """Each node that has triplets with equal chance, then a triplet of it (Eq. 3.15)."""
-        able = np.flatnonzero((self.degrees > 0) & (self.degrees < self.n_nodes - 1))
-        share = float(((self.n_nodes - 1 - self.degrees[able]) / self.n_nodes).min())
+        able = np.flatnonzero((self.degrees > 0) & (self.n_others > 0))
+        share = float(self.n_others[able].min() / self.n_nodes)
         drawn = able[self.random.randint(len(able), size=count)].astype(np.int32)
         linked = self.targets[self.starts[drawn] + self._below(self.degrees[drawn])].astype(np.int32)
         third = self.random.randint(self.n_nodes, size=count).astype(np.int32)
@@ -114,7 +118,7 @@ class TripletSampler:
         """Whether the third row is the pivot, or linked to it."""
         linked = np.empty(len(pivots), np.uint8)
         first, second = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (pivots, third))
-        _native.are_linked(self.targets, self.starts, first, second, linked)
+        _native.are_linked(*self.excluded, first, second, linked)
         return linked.astype(bool) | (pivots == third)
 
 
@@ -136,3 +140,23 @@ def auc_by_columns(rows: Rows, triplets: Triplets, order: NDArray, counts: Seque
     margins, squares = rows.margins(triplets, kept)
     tie = 1e-9 * np.sqrt(squares)[:, None]
     return (0.5 * (margins > tie).mean(axis=0) + 0.5 * (margins >= -tie).mean(axis=0)).tolist()
+
+
+def exact_link_auc(rows: sp.csr_array, linked: sp.csr_array, apart: sp.csr_array) -> float:
+    """The mean over rows of Eq. 3.14, ties half; links of `apart` that are not `linked` count on neither side."""
+    n = rows.shape[0]
+    nodes = np.flatnonzero((np.diff(linked.indptr) > 0) & (np.diff(apart.indptr) < n - 1))
+    found = []
+    for start in range(0, len(nodes), max(1, _BLOCK // n)):
+        block = nodes[start : start + max(1, _BLOCK // n)]
+        similarities = (rows[block] @ rows.T).toarray()
+        for place, node in enumerate(block):
+            others = np.ones(n, dtype=bool)
+            others[apart.indices[apart.indptr[node] : apart.indptr[node + 1]]] = False
+            others[node] = False
+            low = np.sort(similarities[place, others])
+            tie = 1e-9 * max(abs(low[0]), abs(low[-1]))
+            ours = similarities[place, linked.indices[linked.indptr[node] : linked.indptr[node + 1]]]
+            below, up_to = np.searchsorted(low, ours - tie, side="left"), np.searchsorted(low, ours + tie, side="right")
+            found.append(float((below + up_to).mean()) / (2 * len(low)))
+    return float(np.mean(found))

@@ -1,4 +1,4 @@
-"""Scores of clusterings and of features, and honest intervals for scores of cross-validation."""
+"""Scores of clusterings, of links and of features, and honest intervals for scores of cross-validation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from ._validation import Matrix, check_non_negative
+from ._triplets import Rows, TripletSampler, auc_by_columns, exact_link_auc
+from ._validation import Matrix, check_adjacency, check_count, check_non_negative
 
 
 class MeanInterval(NamedTuple):
@@ -197,6 +198,66 @@ def corrected_t_test(differences: ArrayLike, test_share: float, confidence: floa
     if error == 0:
         return TTest(*interval, p_value=float(mean == 0))
     return TTest(*interval, p_value=float(2 * scipy.stats.t.sf(abs(mean) / error, len(scores) - 1)))
+
+
+def link_auc(
+    X: ArrayLike,
+    adjacency: Any,
+    *,
+    known: Any = None,
+    n_triplets: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """How well the inner products of rows tell linked rows from others: the mean AUC of all rows.
+
+    The AUC of a row is the share of pairs (j, k), where it is linked to j and not to k, of which it is more like j;
+    ties count half. Rows without a link, or linked to all others, have none and are left out.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Columns that were selected, for example.
+    adjacency : array-like, sparse matrix or Network of shape (n_samples, n_samples)
+        The links that are looked for; what they weigh is not looked at.
+    known : array-like, sparse matrix or Network of shape (n_samples, n_samples), default=None
+        Links that count neither as links nor as missing ones: those that columns were selected by, where `adjacency`
+        are links that were held out.
+    n_triplets : int, default=None
+        Draws so many triplets instead of looking at all: a row, a link of it, and a row that it is not linked to, each
+        with equal chance. None computes the mean exactly, in time that grows with the square of rows.
+    random_state : int, RandomState instance or None, default=None
+        Draws the triplets.
+
+    Returns
+    -------
+    float
+        0.5 for rows that say nothing about links, 1 where every row is more like all its neighbours than like others.
+
+    References
+    ----------
+    Wei: Unsupervised feature selection for heterogeneous data, 2017, Eq. 3.14 and 3.15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.metrics import link_auc
+    >>> chain = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
+    >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> link_auc(X, chain)
+    0.875
+    """
+    rows = sp.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
+    linked = check_adjacency(adjacency, rows.shape[0])
+    others = None if known is None else check_adjacency(known, rows.shape[0])
+    apart = linked if others is None else sp.csr_array(linked.maximum(others))
+    degrees, n_apart = np.diff(linked.indptr), np.diff(apart.indptr)
+    if not np.any((degrees > 0) & (n_apart < rows.shape[0] - 1)):
+        raise ValueError("No row has both a link and a row that it is not linked to, so that there is no AUC.")
+    if n_triplets is None:
+        return exact_link_auc(rows, linked, apart)
+    check_count("n_triplets", n_triplets)
+    sampler = TripletSampler(linked, check_random_state(random_state), apart)
+    return auc_by_columns(Rows.of(rows), sampler.draw_by_node(n_triplets), np.arange(rows.shape[1]), [rows.shape[1]])[0]
 
 
 def _mean_and_error(values: NDArray[np.float64], test_over_train: float) -> tuple[float, float]:

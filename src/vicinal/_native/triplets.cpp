@@ -36,9 +36,10 @@ public:
     void hold(std::int64_t row) {
         for (Index e = x_.starts[row_]; e < x_.starts[row_ + 1]; ++e) marks_[x_.columns[e]] = 0;
         row_ = row;
-        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) marks_[x_.columns[e]] = 1;
-        if (!x_.values) return;
-        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) held_[x_.columns[e]] = x_.values[e];
+        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) {
+            marks_[x_.columns[e]] = 1;
+            if (x_.values) held_[x_.columns[e]] = x_.values[e];
+        }
     }
 
     // Appends the columns that another row shares with the held one, and sign times the products.
@@ -51,11 +52,11 @@ public:
             entries_.resize(before + size);
         }
         for (Index e = x_.starts[other]; e < x_.starts[other + 1]; ++e) {  // without a branch, which nobody could guess
-            columns[count] = x_.columns[e];
             entries_[count] = e;
             count += marks_[x_.columns[e]];
         }
         for (std::size_t m = before; m < count; ++m) {
+            columns[m] = x_.columns[entries_[m]];
             products[m] = x_.values ? sign * held_[columns[m]] * x_.values[entries_[m]] : sign;
         }
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -106,11 +108,11 @@ class PPOP(TripletSelector):
     ----------
     n_features_to_select : int, float or "all", default=0.5
         How many columns are kept: a number, a share of them, or all.
-    penalty : float or "auto", default="auto"
+    penalty : float or "auto", default=1e-4
         lambda, in units of the mean squared length of ``x_i * (x_j - x_k)``, so that it means the same whatever the
-        unit of X. "auto" holds out a fifth of the links and takes the penalty whose best columns, a 64th to a quarter
-        of all, tell the held-out links from other pairs of rows best; labels are not read. A large one ranks as `SPOP`
-        does, a small one trusts few rare columns. 0 leaves it out.
+        unit of X. A large one ranks as `SPOP` does, a small one trusts rare columns. "auto" holds out a fifth of the
+        links and takes the penalty whose best columns, as many as are wanted, tell these links from other pairs of rows
+        best, by their AUC; labels are not read. 0 leaves it out.
     n_triplets : float, default=8.0
         Steps of stochastic descent, one per triplet, as a multiple of the links.
     average : bool, default=True
@@ -174,6 +176,33 @@ class PPOP(TripletSelector):
 
     _loss = "logistic"
 
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.5,
+        *,
+        penalty: float | str = 1e-4,
+        n_triplets: float = 8.0,
+        average: bool = True,
+        first_step: float = 1.0,
+        solver: str = "sgd",
+        n_neighbors: int = 5,
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.penalty = penalty
+        self.n_triplets = n_triplets
+        self.average = average
+        self.first_step = first_step
+        self.solver = solver
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
 
 class MMPOP(TripletSelector):
     """Maximum margin partial order preserving selection: columns that together set linked rows apart from others.
@@ -190,11 +219,11 @@ class MMPOP(TripletSelector):
     ----------
     n_features_to_select : int, float or "all", default=0.5
         How many columns are kept: a number, a share of them, or all.
-    penalty : float or "auto", default="auto"
+    penalty : float or "auto", default=2e-4
         lambda, in units of the mean squared length of ``x_i * (x_j - x_k)``, so that it means the same whatever the
-        unit of X. "auto" holds out a fifth of the links and takes the penalty whose best columns, a 64th to a quarter
-        of all, tell the held-out links from other pairs of rows best; labels are not read. A large one ranks as `SPOP`
-        does, a small one trusts few rare columns. 0 leaves it out.
+        unit of X. A large one ranks as `SPOP` does, a small one trusts rare columns. "auto" holds out a fifth of the
+        links and takes the penalty whose best columns, as many as are wanted, tell these links from other pairs of rows
+        best, by their AUC; labels are not read. 0 leaves it out.
     n_triplets : float, default=8.0
         Steps of stochastic descent, one per triplet, as a multiple of the links.
     average : bool, default=True
@@ -257,3 +286,30 @@ class MMPOP(TripletSelector):
     """
 
     _loss = "hinge"
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.5,
+        *,
+        penalty: float | str = 2e-4,
+        n_triplets: float = 8.0,
+        average: bool = True,
+        first_step: float = 1.0,
+        solver: str = "sgd",
+        n_neighbors: int = 5,
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.penalty = penalty
+        self.n_triplets = n_triplets
+        self.average = average
+        self.first_step = first_step
+        self.solver = solver
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs

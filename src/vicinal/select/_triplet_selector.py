@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from .._optim import TripletDescent
 from .._triplets import Rows, Triplets, TripletSampler
-from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
+from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive, check_selected_count
 from ._base import NetworkSelector, Ranked
 from ._columns import as_doubles, with_squares
-from ._link_penalty import USUAL, choose_penalty
+from ._link_penalty import choose_penalty
 from ._links import links_between
 from ._partial_order import Loss, PartialOrders, margin_loss
 
@@ -28,33 +28,15 @@ class TripletSelector(NetworkSelector):
     """What PPOP and MMPOP share: all but the loss."""
 
     _loss: ClassVar[Loss]
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.5,
-        *,
-        penalty: float | str = "auto",
-        n_triplets: float = 8.0,
-        average: bool = True,
-        first_step: float = 1.0,
-        solver: str = "sgd",
-        n_neighbors: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.penalty = penalty
-        self.n_triplets = n_triplets
-        self.average = average
-        self.first_step = first_step
-        self.solver = solver
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    penalty: float | str
+    n_triplets: float
+    average: bool
+    first_step: float
+    solver: str
+    n_neighbors: int
+    max_iter: int
+    tol: float
+    random_state: Any
 
     def partial_fit(self, X: ArrayLike, y: Any = None, *, adjacency: Any = None) -> Self:
         """Goes on with a network that has grown: more steps from where the last ones ended.
@@ -124,8 +106,9 @@ class TripletSelector(NetworkSelector):
     def _choose(self, rows: Rows, links: sp.csr_array, squares: float, random: np.random.RandomState) -> float:
         if not isinstance(self.penalty, str):
             return float(self.penalty)
-        chosen = choose_penalty(rows, links, self._loss, squares, self.n_triplets, self.average, random)
-        return USUAL[self._loss] if chosen is None else chosen
+        wanted = check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=False)
+        assert wanted is not None
+        return choose_penalty(rows, links, self._loss, squares, self.n_triplets, self.average, wanted, random)
 
     def _descend(self, rows: Rows, links: sp.csr_array, sampler: TripletSampler, held: Triplets) -> Ranked:
         count = max(1, round(self.n_triplets * links.nnz / 2)) if sampler.n_triplets else 0
