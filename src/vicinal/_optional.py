@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-def need(package: str, purpose: str) -> Any:
+def need(package: str, purpose: str, *, install: str = "vicinal[cli]") -> Any:
     """The package; where it is not installed, the error says what for it is needed and what to install.
 
     >>> need("json", "to read models").loads("[1]")
@@ -18,5 +18,5 @@ def need(package: str, purpose: str) -> Any:
         name = package.partition(".")[0]
         if (error.name or "").partition(".")[0] != name:
             raise  # something else is missing, which that package needs
-        message = f"{name} is needed {purpose}, and it is not installed: pip install 'vicinal[cli]'"
+        message = f"{name} is needed {purpose}, and it is not installed: pip install '{install}'"
         raise ModuleNotFoundError(message, name=name) from None

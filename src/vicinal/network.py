@@ -150,7 +150,7 @@ class Network:
         networkx.Graph or networkx.DiGraph
             Links have their weights.
         """
-        networkx = need("networkx", "for its graphs")
+        networkx = need("networkx", "for its graphs", install="networkx")
         graph = (networkx.DiGraph if self.directed else networkx.Graph)()
         graph.add_nodes_from(self.names.tolist())
         ends = self.links()
