@@ -1,7 +1,7 @@
 """Lines of code as a reader compares them: without indentation, comments, docstrings, imports and lone brackets.
 
 Nor do the parameters of constructors count, whose names scikit-learn wants in the signature of each class and in one
-assignment each, whatever its siblings have.
+assignment each, whatever its siblings have, nor lists of public names, which a package has again of its folders.
 """
 
 import ast
@@ -23,7 +23,8 @@ def python_lines(text):
         is_text = (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+        is_names = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        if is_text or is_names or isinstance(node, ast.Import | ast.ImportFrom):
             passed_over |= set(range(node.lineno, node.end_lineno + 1))
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             passed_over |= set(range(node.lineno, node.body[0].lineno))
