@@ -115,6 +115,8 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
         words = ", missing values filled with medians"
     if scale == "auto":
         scale = usual_scale(X)
+        if SELECTORS[method].reads_links and scale == "tfidf":
+            scale = "none"  # words that linked rows share count, however common they are
         scale = SELECTORS[method].scale if scale == "standard" else scale
     if scale == "standard" and method == "maximum-variance":
         raise ValueError(
@@ -127,22 +129,26 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
     return scaler(scale, X).fit_transform(X), scale, done
 
 
-def rank(selector: FeatureSelector, X: Matrix, *, scale: str, method: str, file: Path) -> float:
-    """Fits the selector; how many seconds that took."""
+def rank(
+    selector: FeatureSelector, X: Matrix, *, scale: str, method: str, file: Path, network: Any = None
+) -> tuple[float, Matrix]:
+    """Fits the selector; how many seconds that took, and what it saw."""
     n_rows, n_columns = X.shape
     X, scale, done = scaled(X, scale, method)
     note(f"{file.name}: {n_rows:,} rows; {n_columns:,} columns, {done}; {method}.")
     if method == "snfs" and scale == "standard":
         warn(SNFS_ON_TABLES)
+    if network is None and SELECTORS[method].reads_links:
+        warn(f"{method} looks at links between rows, and none are given: nearest rows stand in for them. See --links.")
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with Steps(total=None, doing="ranking columns") as progress, watching(progress.share):
-            selector.fit(X)
+            selector.fit(X, **({} if network is None else {"adjacency": network}))
     seconds = time.perf_counter() - start
     for sentence in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)):
         warn(f"vicinal: {sentence}", wrap=False)
-    return seconds
+    return seconds, X
 
 
 def show_ranking(selector: Any, names: Sequence[str], top: int) -> None:

@@ -43,6 +43,11 @@ class Options:
         for rufs, which takes no negative numbers. minmax: every column to [0, 1]. matrix: all divided by one number.
     clusters
         Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs).
+    links
+        Links between rows (spop, ppop, mmpop): a file with two columns, the two ends of each link, as numbers of rows
+        from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
+    nodes
+        Column that names the rows for --links; it is not ranked.
     neighbors
         Nearest rows of each row that are looked at (snfs: all rows by default).
     perplexity
@@ -64,6 +69,8 @@ class Options:
     target: str | None = None
     drop: Drop = ()
     scale: Scale = "auto"
+    links: Path | None = None
+    nodes: str | None = None
     clusters: int | None = None
     neighbors: int | None = None
     perplexity: float | None = None
@@ -90,6 +97,7 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
         The table, one row per example.
     """
     from .._files import read_table
+    from ._links import read_links
     from ._ranking import PARAMETERS, as_numbers, check_number, make_selector, parse_features, rank, show_ranking
 
     _check(options)
@@ -98,13 +106,16 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
     wanted = parse_features(options.features, options.method)
     if options.penalty == wanted == "auto":
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
-    table = read_table(file, target=options.target, drop=options.drop, whole_target=False)
+    drop = options.drop if options.nodes is None else (*options.drop, options.nodes)
+    table = read_table(file, target=options.target, drop=drop, whole_target=False)
     X = as_numbers(table)
     check_number(wanted, X.shape[1], file)
     selector.set_params(n_features_to_select=wanted)
-    seconds = rank(selector, X, scale=options.scale, method=options.method, file=file)
+    network = None if options.links is None else read_links(options.links, table, options.nodes, X.shape[0])
+    seconds, seen = rank(selector, X, scale=options.scale, method=options.method, file=file, network=network)
     show_ranking(selector, table.names, options.top)
-    _write(selector, table, file, options)
+    remark = "" if network is None else _show_links(selector, seen, network)
+    _write(selector, table, file, options, remark)
     _summarise(X.shape, int(selector.support_.sum()), seconds, options)
 
 
@@ -114,8 +125,10 @@ def _check(options: Options) -> None:
     from .._validation import check_count
     from .._writing import check_free
     from ..report import check_plot_file
+    from ._links import check_links
 
     check_jobs(options.jobs)
+    check_links(options.method, options.links, options.nodes)
     counts = (("--clusters", options.clusters, 1), ("--neighbors", options.neighbors, 1), ("--seed", options.seed, 0))
     for option, value, least in counts:
         if value is not None:
@@ -127,7 +140,18 @@ def _check(options: Options) -> None:
             check_free(path, force=options.force)
 
 
-def _write(selector: Any, table: Table, file: Path, options: Options) -> None:
+def _show_links(selector: Any, X: Any, network: Any) -> str:
+    """Shows how well the best columns tell linked rows from others; the same in words, for the plot."""
+    from ._links import auc_table, auc_words, kept_auc
+    from ._terminal import show
+
+    n_kept = int(selector.support_.sum())
+    kept = kept_auc(X, network, selector.ranking_.argsort(), n_kept)
+    show(auc_table(kept, n_kept))
+    return auc_words(kept)
+
+
+def _write(selector: Any, table: Table, file: Path, options: Options, remark: str) -> None:
     """The plot and the chosen columns, where they are asked for."""
     from .._files import write_columns
     from ..report import write_score_curve
@@ -138,7 +162,7 @@ def _write(selector: Any, table: Table, file: Path, options: Options) -> None:
     if options.plot is not None:
         title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
         n_auto = getattr(selector, "n_auto_", None)
-        write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, force=options.force)
+        write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, remark=remark, force=options.force)
     if options.output is not None:
         if not n_kept:
             raise ValueError(f"No column is kept, so {options.output} is not written; say with -k how many you want.")

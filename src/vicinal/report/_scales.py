@@ -113,3 +113,18 @@ def cut(text: str, width: float, size: float) -> str:
     while text and text_width(text + "…", size) > width:
         text = text[:-1]
     return text.rstrip() + "…"
+
+
+def wrapped(text: str, width: float, size: float) -> list[str]:
+    """The text in lines that are not too wide; none for an empty text.
+
+    >>> wrapped("several words in two lines", 100, 13)
+    ['several words', 'in two lines']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

@@ -14,10 +14,11 @@ from .._score_cuts import cuts, is_early, score_range
 from .._words import short_number
 from .._writing import replacing
 from ._charts import TOP, WIDE, Y_TICKS, grid
-from ._scales import Scale, cut, scale_of, text_width
+from ._scales import Scale, cut, scale_of, text_width, wrapped
 from ._svg import FONT, joined, line, spot, tag, text
 
 HEIGHT, HEAD, AIR = 440.0, 44.0, 24.0  # of the plot with its axes, of the lines above it, and on all sides
+LINE = 20.0
 ROOM = 26.0  # above the curve, for the names of the cuts
 MOST_NAMES, MOST_DOTS, SPOT_SIZE = 12, 60, 5.0
 STYLE = """
@@ -90,6 +91,7 @@ def write_score_curve(
     n_auto: int | None,
     *,
     title: str,
+    remark: str = "",
     force: bool,
 ) -> None:
     """Writes the curve of the columns' scores to an SVG or HTML file.
@@ -108,6 +110,8 @@ def write_score_curve(
         How many the method itself would keep, where it has a rule.
     title : str
         A line above the curve.
+    remark : str, default=""
+        A line below it.
     force : bool
         Whether a file that is there already is replaced.
 
@@ -125,7 +129,7 @@ def write_score_curve(
     True
     """
     check_plot_file(path)
-    picture = score_curve(scores, names, n_kept, n_auto, title)
+    picture = score_curve(scores, names, n_kept, n_auto, title, remark)
     if path.suffix.lower() == ".html":
         head = Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
         head += tag("title", title) + Markup('<meta name="color-scheme" content="light dark">')
@@ -138,7 +142,12 @@ def write_score_curve(
 
 
 def score_curve(
-    scores: NDArray[np.float64], names: Sequence[str], n_kept: int, n_auto: int | None, title: str
+    scores: NDArray[np.float64],
+    names: Sequence[str],
+    n_kept: int,
+    n_auto: int | None,
+    title: str,
+    remark: str = "",
 ) -> Markup:
     """The curve as an SVG element with its own style; ranks have a log scale where the cut comes early."""
     top, bottom, right = TOP, HEIGHT - 54, WIDE
@@ -164,7 +173,8 @@ def score_curve(
     parts += _marks(x, top, bottom, n_kept, n_auto)
     parts += _spots(ranks[: max(n_dots, MOST_NAMES)], dots, scores, names)
     best = cut(f"The best: {', '.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)}", WIDE, FONT)
-    width, height = WIDE + 2 * AIR, HEIGHT + HEAD + 2 * AIR
+    remarks = wrapped(remark, WIDE, FONT)
+    width, height = WIDE + 2 * AIR, HEIGHT + HEAD + 2 * AIR + LINE * len(remarks)
     content = joined(
         (
             tag("title", title),
@@ -173,6 +183,7 @@ def score_curve(
             text(cut(title, WIDE, FONT * 1.25), AIR, AIR + 14, "title"),
             text(best, AIR, AIR + 38, "quiet"),
             tag("g", joined(parts), transform=f"translate({AIR:g} {AIR + HEAD:g})"),
+            *(text(words, AIR, HEIGHT + HEAD + AIR + LINE * place, "quiet") for place, words in enumerate(remarks, 1)),
         )
     )
     size = {"width": f"{width:g}", "height": f"{height:g}", "viewBox": f"0 0 {width:g} {height:g}"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from ._base import FeatureSelector
+from ._base import FeatureSelector, NetworkSelector
 from ._laplacian_score import LaplacianScore
 from ._mcfs import MCFS
 from ._ndfs import NDFS
@@ -44,6 +44,8 @@ class SelectorEntry:
     LaplacianScore(n_features_to_select=3)
     >>> [entry.label for entry in SELECTORS.values() if entry.has_rule]
     ['SNFS']
+    >>> [entry.name for entry in SELECTORS.values() if entry.reads_links]
+    ['spop', 'ppop', 'mmpop']
     """
 
     name: str
@@ -56,6 +58,11 @@ class SelectorEntry:
     def has_rule(self) -> bool:
         """Whether it knows how many columns to keep: ``n_features_to_select="auto"``."""
         return self.kind._has_rule
+
+    @property
+    def reads_links(self) -> bool:
+        """Whether it looks at links between the rows: ``fit(X, adjacency=...)``."""
+        return issubclass(self.kind, NetworkSelector)
 
 
 SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
