@@ -32,10 +32,9 @@ def linked(tmp_path):
 
 @pytest.mark.parametrize("method", ["spop", "ppop", "mmpop"])
 def test_planted_words_are_found(linked, method):
-    folder, X, _ = linked
-    run = vicinal(
-        "select", folder / "words.npz", "--links", folder / "links.csv", "-m", method, "-k", "4", "--top", "4"
-    )
+    folder = linked[0]
+    arguments = ("--links", folder / "links.csv", "-m", method, "-k", "4", "--top", "4")
+    run = vicinal("select", folder / "words.npz", *arguments)
     assert sorted(re.findall(r"│ +\d │ (\d+) +│", run.stdout)) == ["0", "1", "2", "3"]
     assert "links; " in run.stderr
     assert all(len(line) <= 80 for line in (run.stdout + run.stderr).splitlines())
