@@ -141,7 +141,7 @@ def main() -> None:
         return print("\n" + json.dumps(globals()[f"job_{job}"](*arguments), default=float))
     quarters = [[250_000 * part, 2_500_000 * part, 100_000, 50] for part in (1, 2, 4)]
     lines = [
-        "Defaults, 200 columns, as many clusters as classes, 2 threads. A made network is timed without making it.",
+        "Defaults, 200 columns, as many clusters as classes, 2 threads; making a network is not timed.",
         "",
     ]
     if os.environ.get("VICINAL_DATA"):
