@@ -27,7 +27,7 @@ NETWORKS = {"net_citeseer": "Citeseer", "net_cora": "Cora", "net_wiki": "Wiki"}
 
 
 def made(n_nodes: int, n_links: int, n_columns: int, per_row: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """Binary rows of about `per_row` words, some common and most rare, and links within groups of nodes and at random."""
+    """Binary rows of about `per_row` words, some common and most rare; links within groups of nodes and at random."""
     rng = np.random.default_rng(0)
     columns = (n_columns * rng.random((n_nodes, per_row), dtype=np.float32) ** 2).astype(np.int32)
     starts = np.arange(0, n_nodes * per_row + 1, per_row, dtype=np.int32)
