@@ -309,7 +309,7 @@ class TestDeclared:
             (
                 '["raw"',
                 '["nystroem"',
-                "'nystroem' makes other columns, which selection has no use for; take one of raw, max",
+                "'nystroem' makes other columns, which selection has no use for; take one of raw, link-only, max",
             ),
             ('["raw"', '[{ name = "raw", unit_rows = true }', "a method has no 'unit_rows'"),
             ('["accuracy"', '["auc"', "there is no metric 'auc' for selection"),

@@ -5,7 +5,7 @@ from ._declared import experiment_names, load_experiment, read_experiment
 from ._experiment import Cell, Experiment, Variant
 from ._method import Context, Method, Role
 from ._methods import find_method, method_names
-from ._metric import Measure, Metric
+from ._metric import KMeansProtocol, Measure, Metric
 from ._pages import (
     comparison_page,
     comparison_verdict,
@@ -29,6 +29,7 @@ __all__ = [
     "Context",
     "Entry",
     "Experiment",
+    "KMeansProtocol",
     "Measure",
     "Method",
     "Metric",

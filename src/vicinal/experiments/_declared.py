@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -29,7 +30,7 @@ LEAST = {
     "n_groups": 1,
     "n_components": 1,
 }
-# By the first word of a field's type.
+# By a word of a field's type.
 TOML_TYPES: dict[str, tuple[Any, str]] = {
     "str": (str, "a text"),
     "int": (int, "a whole number"),
@@ -234,8 +235,9 @@ def _check(experiment: Experiment) -> None:
 
 def _check_least(name: str, declared: Mapping[str, Any]) -> None:
     for key, least in LEAST.items():
-        if key in declared and declared[key] < least:
-            raise ValueError(f"The experiment {name}: {key} must be at least {least}; got {declared[key]}.")
+        given = declared.get(key, least)
+        if any(not _is_of(value, int) or value < least for value in (given if isinstance(given, list) else [given])):
+            raise ValueError(f"The experiment {name}: {key} must be at least {least}; got {given}.")
 
 
 def _check_names(experiment: Experiment) -> None:
@@ -260,29 +262,37 @@ def _check_names(experiment: Experiment) -> None:
             )
 
 
-def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, str]:
-    """The fields of a dataclass, with the first words of their types."""
-    return {item.name: _first_word(item.type) for item in fields(kind) if item.name not in without}
+def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """The fields of a dataclass, with the words of their types that TOML has, too."""
+    return {item.name: _words_of(item.type) for item in fields(kind) if item.name not in without}
 
 
-def _first_word(annotation: Any) -> str:
+def _words_of(annotation: Any) -> tuple[str, ...]:
     """Types are texts in modules that put off their evaluation, and classes elsewhere."""
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return text.split("[")[0].split()[0].rpartition(".")[2]
+    while (outer := re.sub(r"\[[^\[\]]*\]", "", text)) != text:
+        text = outer
+    words = (word.strip().rpartition(".")[2] for word in text.split("|"))
+    return tuple(word for word in words if word in TOML_TYPES)
 
 
-def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, str], needed: str = "") -> None:
+def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, tuple[str, ...]], needed: str = "") -> None:
     """Every key is a field, and every value of its type."""
     if not isinstance(declared, dict):
         raise ValueError(f"The experiment {name}: {what} is a name or a table; got {declared!r}.")
     for key, value in declared.items():
         if key not in known:
             raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
-        kind, words = TOML_TYPES.get(known[key], (object, "anything"))
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        kinds = [TOML_TYPES[word] for word in known[key]]
+        if kinds and not any(_is_of(value, kind) for kind, _ in kinds):
+            words = " or ".join(words for _, words in kinds)
             raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
     if needed and needed not in declared:
         raise ValueError(f"The experiment {name}: {what} lacks its {needed}.")
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
 def _frozen(value: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from .._page import Cell, Column, Table
 from .._words import capital
 from ._experiment import Experiment
-from ._metric import Metric
+from ._metric import KMeansProtocol, Metric
 from ._summary import Summary
 
 NOTHING = "\N{EN DASH}"
@@ -45,6 +45,14 @@ def _variant_or_none(summary: Summary) -> str:
 
 def metrics_of(summaries: Iterable[Summary]) -> list[Metric]:
     return list(dict.fromkeys(summary.measure.metric for summary in summaries))
+
+
+def protocols_of(summaries: Iterable[Summary]) -> list[KMeansProtocol | None]:
+    return list(dict.fromkeys(summary.measure.protocol for summary in summaries))
+
+
+def with_protocol(text: str, protocol: KMeansProtocol | None) -> str:
+    return text if protocol is None else f"{text}; {protocol.label}"
 
 
 def by_data_set(experiment: Experiment, summaries: list[Summary]) -> list[tuple[str, list[Summary]]]:
