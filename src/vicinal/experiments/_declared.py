@@ -25,6 +25,7 @@ LEAST = {
     "repeats": 1,
     "runs": 1,
     "starts": 1,
+    "draws": 1,
     "tuning_rows": 1,
     "tuning_folds": 2,
     "n_groups": 1,

@@ -48,6 +48,10 @@ class Metric:
             return human_seconds(value)
         return f"{value:{ {'score': '.4f', 'count': ',.2f'}.get(self.kind, '.3g') }}"
 
+    def show_change(self, value: float) -> str:
+        """A difference of values, with its sign."""
+        return f"{value:{'+,.2f' if self.kind == 'count' else '+.4f'}}"
+
     @property
     def sign(self) -> int:
         return -1 if self.better == "low" else 1

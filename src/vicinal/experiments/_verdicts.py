@@ -6,7 +6,7 @@ from collections import Counter
 
 from .._words import counted, human_seconds
 from ._experiment import Experiment
-from ._metric import Metric
+from ._metric import FEATURE_SECONDS, Metric
 from ._summary import Summary
 from ._tables import column_label
 
@@ -186,3 +186,10 @@ def time_verdict(
     return ", ".join(
         f"{experiment.label(s.method)} {human_seconds(s.mean)}" for s in own if not methods or s.method in methods
     )
+
+
+def longest_fit_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
+    """Times of one fit on the data set where fits take longest."""
+    longest = max((summary for summary in summaries if summary.n), key=lambda summary: summary.mean)
+    times = time_verdict(experiment, summaries, longest.data, FEATURE_SECONDS)
+    return (f"One fit on {experiment.data_label(longest.data)}, where fits take longest: {times}.",)

@@ -23,12 +23,12 @@ from .._curves import over_columns, over_parameter
 from .._experiment import Cell, Experiment
 from .._method import Context, Role
 from .._methods import find_method
-from .._metric import FEATURE_SECONDS, KMeansProtocol, Measure, Metric
+from .._metric import KMeansProtocol, Measure, Metric
 from .._ranks import rank_section
 from .._selection_words import OWN_NUMBER, selection_tables, selection_verdict
 from .._summary import Summary
 from .._task import Task
-from .._verdicts import time_verdict
+from .._verdicts import longest_fit_verdict
 from .._work import Outcome, Work, fit, fitting_rows, nonzeros, recording_warnings, show_again
 from .clustering import METRICS, SCORES
 
@@ -200,9 +200,7 @@ class Selection(Task):
         return selection_verdict(experiment, summaries)
 
     def time_verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
-        longest = max((summary for summary in summaries if summary.n), key=lambda summary: summary.mean)
-        times = time_verdict(experiment, summaries, longest.data, FEATURE_SECONDS)
-        return (f"One fit on {experiment.data_label(longest.data)}, where fits take longest: {times}.",)
+        return longest_fit_verdict(experiment, summaries)
 
     def tables(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
         if experiment.shown:
