@@ -126,6 +126,12 @@ class TestOneCell:
         with pytest.raises(ValueError, match="link-only needs links between rows, and rows has none"):
             outcome_of("link-only", replace(linked_texts(), adjacency=None))
 
+    def test_without_grids_a_method_is_fitted_once_with_its_defaults(self):
+        outcome = outcome_of("udfs", linked_texts(), grids=False)
+        fixed = find_method("udfs").fixing({"sparsity": 1.0, "ridge": 1.0}, {})
+        assert outcome.values == outcome_of(fixed, linked_texts()).values
+        assert not any(measure.best_of_grid for _, measure, _ in outcome.values)
+
 
 class TestFewRows:
     def test_rows_of_a_network_are_linked(self):
@@ -220,7 +226,7 @@ class TestDeclared:
             return {(cell.data, cell.method): protocol_of(changed, cell) for cell in changed.cells()}
 
         before = hashes()
-        for changes in ({"unit_rows": (True,)}, {"starts": (1, 5)}, {"features": (3,)}):
+        for changes in ({"unit_rows": (True,)}, {"starts": (1, 5)}, {"features": (3,)}, {"grids": False}):
             assert not set(before.values()) & set(hashes(**changes).values())
         touched = {place for place, value in hashes(data_features={}).items() if before[place] != value}
         assert touched == {place for place in before if place[0] == "second"}
@@ -248,6 +254,11 @@ class TestDeclared:
         with pytest.raises(ValueError, match="The experiment small") as error:
             read_experiment("small", DECLARED.replace(old, new, 1))
         assert sentence in str(error.value)
+
+    def test_the_words_say_that_there_are_no_grids(self):
+        declared = read_experiment("small", DECLARED.replace("runs = 3", "runs = 3\ngrids = false"))
+        assert dict(declared.task.protocol(declared))["Grids"].startswith("none: parameters as declared")
+        assert declared.task.quick_size(declared) == "3 runs of k-means"
 
     def test_other_tasks_have_no_use_for_links_alone(self):
         text = 'title = "t"\ntask = "clustering"\nmetrics = ["nmi"]\ndata = ["iris"]\nmethods = ["link-only"]\n'

@@ -54,12 +54,18 @@ def _protocol(key: _Key) -> str:
 
 
 def _options(experiment: Experiment, data: str) -> dict[str, Any]:
-    """The task's options; of one that names data sets, only what it says about this one, and no word if nothing."""
+    """The task's options: of one that names data sets what it says about this one.
+
+    Options that came when there were results already count where they are not at their default.
+    """
     options = asdict(experiment.options)
     for item in fields(experiment.options):
+        given = options[item.name]
         if item.metadata.get("by_data"):
-            named = options.pop(item.name)
-            options |= {item.name: named[data]} if data in named else {}
+            options.pop(item.name)
+            options |= {item.name: given[data]} if data in given else {}
+        elif item.metadata.get("came_later") and given == item.default:
+            options.pop(item.name)
     return options
 
 

@@ -87,7 +87,8 @@ def _rank_sentences(experiment: Experiment, contest: Contest) -> list[str]:
         sentence += f"the best of {len(contest.ranks)}{f'; next is {behind[0]}' if behind else ''}."
     numbers = [str(number) for number in experiment.options.features if number != "auto"]
     elsewhere = ", or those that smaller data sets have" if experiment.options.data_features else ""
-    median = f"with the median of their grids, averaged over {listed(numbers, most=9)} columns{elsewhere}"
+    grids = "the median of their grids" if experiment.options.grids else "their default parameters"
+    median = f"with {grids}, averaged over {listed(numbers, most=9)} columns{elsewhere}"
     how = f"Selectors take part {median}"
     if entry.own_number:
         how = f"{label} takes part with its own number of columns, the others {median}"

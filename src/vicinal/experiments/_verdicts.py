@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .._words import counted, human_seconds
+from ._claims import claim_sentences
 from ._experiment import Experiment
 from ._metric import FEATURE_SECONDS, Metric
 from ._summary import Summary
@@ -75,7 +76,8 @@ def verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]
         return ("No method could be run.",)
     task = experiment.task
     sentences = (task.time_verdict if experiment.shown else task.verdict)(experiment, summaries)
-    return tuple(sentences) or (f"{len(summaries)} results.",)
+    sentences = (*sentences, *claim_sentences(experiment, summaries))
+    return sentences or (f"{len(summaries)} results.",)
 
 
 def contest_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:

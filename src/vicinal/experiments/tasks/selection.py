@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..._sample import Sample
 from .._column_numbers import ColumnNumbers, check_numbers, counts
 from .._curves import over_columns, over_parameter
 from .._experiment import Cell, Experiment
-from .._method import Context, Role
+from .._method import Context, Method, Role
 from .._methods import find_method
 from .._metric import KMeansProtocol, Measure, Metric
 from .._ranks import rank_section
@@ -34,6 +34,11 @@ from .clustering import METRICS, SCORES
 
 # Selectors take time that grows with the square of rows, once for every combination of their grids.
 QUICK_ROWS, QUICK_CANDIDATES, QUICK_RUNS = 200, 2, 5
+
+GRIDS = (
+    "of selectors with regularisation weights the median combination, the lower one of two, for each number of "
+    "columns; the best one, which only labels show, is beside it and never ranked"
+)
 
 Scores = Mapping[str, NDArray[np.float64]]  # by metric and run
 Way = tuple[int | str, KMeansProtocol]  # number of columns, and how k-means is run on them
@@ -51,6 +56,9 @@ class SelectionOptions(ColumnNumbers):
         Of the starts of every run the best by its own criterion counts.
     unit_rows : bool or tuple of bool
         Whether rows are scaled to unit length after columns were selected.
+    grids : bool
+        Whether the weights of selectors' objectives are tried over a grid; if not, those that an experiment does not
+        give are at their defaults.
 
     Where `starts` or `unit_rows` has several values, columns that were chosen once are clustered in every combination.
     """
@@ -58,6 +66,11 @@ class SelectionOptions(ColumnNumbers):
     runs: int = 20
     starts: int | tuple[int, ...] = 1
     unit_rows: bool | tuple[bool, ...] = True
+    grids: bool = field(default=True, metadata={"came_later": True})
+
+    def candidates(self, method: Method, to: Context) -> list[dict[str, Any]]:
+        """The combinations of parameters that a method is fitted with."""
+        return method.candidates(to) if self.grids else [{}]
 
     def protocols(self) -> list[KMeansProtocol]:
         """Every way in which k-means is run."""
@@ -105,7 +118,7 @@ class Selection(Task):
 
     def measures(self, experiment: Experiment, cell: Cell) -> tuple[Measure, ...]:
         method, options = experiment.method(cell), experiment.options
-        grids = (False, True) if len(method.candidates(Context(1, 1))) > 1 else (False,)
+        grids = (False, True) if len(options.candidates(method, Context(1, 1))) > 1 else (False,)
         return tuple(
             Measure(metric, count, best_of_grid, options.in_measures(protocol))
             for protocol in options.protocols()
@@ -128,7 +141,8 @@ class Selection(Task):
         """
         sample, outcome = work.all_rows()
         options, metrics = work.options, work.experiment.metrics
-        candidates = middle(work.method.candidates(work.context), QUICK_CANDIDATES if work.experiment.quick else None)
+        most = QUICK_CANDIDATES if work.experiment.quick else None
+        candidates = middle(options.candidates(work.method, work.context), most)
         wanted = counts(work.method, options.of(work.cell.data))
         trials: dict[Way, list[Trial]] = {(count, way): [] for count in wanted for way in options.protocols()}
         scores_of = _scorer(work, sample, outcome)
@@ -185,16 +199,13 @@ class Selection(Task):
                 f"clusters as classes, {several}{'; '.join(way.label for way in ways)}; of several starts the best by "
                 "its own criterion counts",
             ),
-            (
-                "Grids",
-                "of selectors with regularisation weights the median combination, the lower one of two, for each "
-                "number of columns; the best one, which only labels show, is beside it and never ranked",
-            ),
+            ("Grids", GRIDS if options.grids else "none: parameters as declared, all others at their defaults"),
             ("Intervals and tests", "95 %, over the runs of k-means; every selector was fitted once per combination"),
         )
 
     def quick_size(self, experiment: Experiment) -> str:
-        return f"{experiment.options.runs} runs of k-means, {QUICK_CANDIDATES} combinations of each grid"
+        grids = f", {QUICK_CANDIDATES} combinations of each grid" if experiment.options.grids else ""
+        return f"{experiment.options.runs} runs of k-means{grids}"
 
     def verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
         return selection_verdict(experiment, summaries)
