@@ -110,7 +110,7 @@ class TestVerdict:
         [
             (0.6, "on the first: holds, +20.0 %, 0.6000 against 0.5000."),
             (0.525, ": holds in direction only, +5.0 %, 0.5250 against 0.5000, where +10.0 % is claimed."),
-            (0.45, ": does not hold, -10.0 %, 0.4500 against 0.5000."),
+            (0.45, ": does not hold, -10.0 %, 0.4500 against 0.5000, where +10.0 % is claimed."),
         ],
     )
     def test_one_comparison(self, declared, mean, ending):
@@ -118,7 +118,7 @@ class TestVerdict:
 
     def test_several(self, declared):
         assert self.sentences(declared)[1] == (
-            "MCFS is better than maximum variance: holds in 2 of 3 comparisons, -20.0 % to +50.0 %, not for MCFS over "
+            "MCFS is better than maximum variance: holds in 2 of 3 comparisons, -20.0 % to +50.0 %; not for MCFS over "
             "maximum variance on second, 3 columns, -20.0 %."
         )
 
@@ -130,6 +130,11 @@ class TestVerdict:
             "not for MCFS over maximum variance on second, 3 columns, -20.0 % and MCFS over maximum variance on first, "
             "6 columns, +25.0 %."
         )
+
+    def test_of_many_failures_the_worst_is_named(self, declared):
+        sized = replace(declared, claims=(replace(declared.claims[1], by=0.9),))
+        (sentence,) = self.sentences(sized)
+        assert sentence.endswith("; the worst is MCFS over maximum variance on second, 3 columns, -20.0 %.")
 
     def test_missing_values_are_said_and_quick_runs_test_nothing(self, declared):
         some = scored(declared, [value for value in values() if value[1] != "raw"])
@@ -180,10 +185,10 @@ class TestWays:
     def test_sentences(self, declared, summaries):
         first, second = claim_sentences(declared, summaries)
         assert first.endswith(
-            "holds, +20.0 %, 0.6000 against 0.5000 (rows as they are, one start); with rows of unit length, one start: "
+            "holds, +20.0 %, 0.6000 against 0.5000 (rows as they are, one start); rows of unit length, one start: "
             "does not hold, -40.0 %."
         )
-        assert second.endswith("one start: holds in 0 of 3 comparisons, -80.0 % to -25.0 %.")
+        assert second.endswith("one start: holds in 0 of 3, -80.0 % to -25.0 %.")
         made = comparisons(declared.claims[1], summaries)
         assert len(made) == 6
         assert all(one.ours.measure.protocol == one.theirs.measure.protocol for one in made)

@@ -14,7 +14,7 @@ from ._summary import Summary
 from ._tables import by_data_set, column_label, protocols_of
 from ._toml_keys import check_keys, frozen, types_of
 
-MOST_NAMED = 3
+MOST_NAMED = 2
 
 
 def read_claims(experiment: Experiment, declared: Sequence[Mapping[str, Any]]) -> tuple[Claim, ...]:
@@ -101,39 +101,36 @@ def _sentence(experiment: Experiment, claim: Claim, made: list[Comparison]) -> s
         return f"{claim.text}: not tested, as values are missing."
     main, *others = protocols_of(comparison.ours for comparison in made)
     first = [comparison for comparison in made if comparison.ours.measure.protocol == main]
-    parts = [_judgement(experiment, claim, first)]
+    parts = [_judgement(experiment, first)]
     if main is not None:
-        parts[0] += f" ({main.label})"
+        parts[0] += f" ({main.label})" if others else ""
     for protocol in others:
         assert protocol is not None
         own = [comparison for comparison in made if comparison.ours.measure.protocol == protocol]
-        parts.append(f"with {protocol.label}: {_share(own)}")
+        parts.append(f"{protocol.label}: {_share(own).replace(' comparisons', '')}")
     return f"{claim.text}: {'; '.join(parts)}."
 
 
-def _judgement(experiment: Experiment, claim: Claim, made: list[Comparison]) -> str:
+def _judgement(experiment: Experiment, made: list[Comparison]) -> str:
+    """In full: with both values of a single comparison, or with those of several that fail."""
     if len(made) == 1:
         (one,) = made
-        values = f"{percent(one.gain)}, {one.ours.shown} against {one.theirs.shown}"
-        if one.holds:
-            return f"holds, {values}"
-        if one.gain > 0:
-            return f"holds in direction only, {values}, where {percent(claim.by)} is claimed"
-        return f"does not hold, {values}"
+        claimed = f", where {percent(one.claim.by)} is claimed" if one.claim.by and not one.holds else ""
+        return f"{_share(made)}, {one.ours.shown} against {one.theirs.shown}{claimed}"
     failed = sorted((one for one in made if not one.holds), key=lambda one: one.gain)
-    text = _share(made)
-    if failed:
-        named = [f"{_where(experiment, one)}, {percent(one.gain)}" for one in failed[:MOST_NAMED]]
-        more = [f"{len(failed) - MOST_NAMED} more"] * (len(failed) > MOST_NAMED)
-        text += f", not for {listed([*named, *more], most=MOST_NAMED + 1)}"
-    return text
+    if not failed:
+        return _share(made)
+    named = [f"{_where(experiment, one)}, {percent(one.gain)}" for one in failed]
+    which = f"not for {listed(named)}" if len(failed) <= MOST_NAMED else f"the worst is {named[0]}"
+    return f"{_share(made)}; {which}"
 
 
 def _share(made: list[Comparison]) -> str:
     """In how many comparisons a claim holds, and between which ends."""
     gains = [one.gain for one in made]
     if len(made) == 1:
-        return f"{'holds' if made[0].holds else 'does not hold'}, {percent(gains[0])}"
+        direction = "holds in direction only" if gains[0] > 0 else "does not hold"
+        return f"{'holds' if made[0].holds else direction}, {percent(gains[0])}"
     held, ahead = sum(one.holds for one in made), sum(gain > 0 for gain in gains)
     beside = f" (ahead in {ahead})" if ahead > held else ""
     return f"holds in {held} of {len(made)} comparisons{beside}, {percent(min(gains))} to {percent(max(gains))}"

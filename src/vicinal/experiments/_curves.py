@@ -97,8 +97,8 @@ def over_columns(experiment: Experiment, summaries: list[Summary]) -> tuple[Sect
     """
     metric, own = _first_metric(summaries)
     text = (
-        "Selectors with a grid are shown at its median; the line across is k-means on all columns. Only the paper's "
-        "own method has its interval drawn."
+        "Selectors with a grid are shown at its median; lines across are methods that select no columns. Only the "
+        "paper's own method has its interval drawn."
     )
     sections = []
     for protocol in protocols_of(own):
