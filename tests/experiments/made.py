@@ -1,5 +1,6 @@
 """Small data, and single cells of the tasks on them."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,9 @@ from threadpoolctl import threadpool_limits
 
 from vicinal._preparation import scaler
 from vicinal.datasets import Sample
-from vicinal.experiments import TASKS, Cell, Context, Experiment, Variant, Work, find_method
+from vicinal.experiments import TASKS, Cell, Context, Experiment, Variant, Work, find_method, summarise
 from vicinal.experiments._experiment import DataSpec, MethodSpec
+from vicinal.experiments._results import failed_results
 
 
 def two_classes(n=120, seed=0, features=6):
@@ -72,3 +74,16 @@ def values(outcome, measure):
 def measured(outcome):
     """Folds or runs, and what was measured, by the names that files give them."""
     return [(fold, str(measure)) for fold, measure, _ in outcome.values]
+
+
+def scored(experiment, scores):
+    """Summaries from means by data set, method and measure."""
+    made = []
+    for data, method, measure, mean in scores:
+        cell = next(cell for cell in experiment.cells() if (cell.data, cell.method) == (data, method))
+        made += [
+            replace(result, value=mean, notes="")
+            for result in failed_results(experiment, cell, "")
+            if str(result.measure) == measure
+        ]
+    return summarise(experiment, made)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from report.results import results_of
 
-from vicinal.experiments import Variant, load_experiment, read_experiment
+from vicinal.experiments import Variant, load_experiment, read_experiment, summarise
 from vicinal.experiments._metric import MODEL_SECONDS
 
 SMALL = """
@@ -98,7 +99,7 @@ class TestRefused:
             (
                 "classification",
                 "regression",
-                r"task must be one of classification, clustering, selection, outliers, images, kernel; got",
+                r"task must be one of classification, clustering, selection, link-retrieval, outliers, images, kernel",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),
@@ -200,3 +201,46 @@ class TestViews:
             read_experiment("view", self.VIEW + "[paper.rwa]\n")
         with pytest.raises(ValueError, match=r"There is no experiment 'randlocal-table'"):
             read_experiment("view", self.VIEW.replace("table3", "table"))
+
+
+class TestOnly:
+    """A view of a run may show some of its measures, and be about another method."""
+
+    RUN = """
+title = "Selection"
+task = "selection"
+metrics = ["accuracy", "nmi"]
+subject = "mcfs"
+features = [3, 6]
+data = ["iris"]
+methods = ["raw", "mcfs", "udfs"]
+"""
+
+    @pytest.fixture
+    def run(self, tmp_path):
+        path = tmp_path / "run.toml"
+        path.write_text(self.RUN)
+        return path
+
+    def view(self, run, more):
+        return read_experiment("view", f'of = "{run}"\ntitle = "Some of it"\n{more}\n')
+
+    def test_its_summaries_are_those(self, run):
+        whole, view = load_experiment(str(run)), self.view(run, 'only = ["nmi@3", "nmi@all"]\nsubject = "udfs"')
+        results = results_of(whole)
+        shown = summarise(view, results)
+        assert {(summary.method, str(summary.measure)) for summary in shown} == {
+            ("raw", "nmi@all"),
+            ("mcfs", "nmi@3"),
+            ("udfs", "nmi@3"),
+        }
+        assert [summary.method for summary in shown if summary.ours] == ["udfs"]
+        assert [s.by_labels is not None for s in shown] == [s.method == "udfs" for s in shown]
+        means = {(s.method, s.measure): s.mean for s in summarise(whole, results)}
+        assert all(means[summary.method, summary.measure] == summary.mean for summary in shown)
+
+    def test_refused_with_one_sentence(self, run):
+        with pytest.raises(ValueError, match=r"only names measures of run, and 'nmi@4' is none of them"):
+            self.view(run, 'only = ["nmi@4"]')
+        with pytest.raises(ValueError, match="an experiment has no 'only'"):
+            read_experiment("small", self.RUN + 'only = ["nmi@3"]')

@@ -36,8 +36,13 @@ class TestPackaged:
             "rulls-table6",
             "thesis-figure1",
             "thesis-figure2",
+            "thesis-figure4",
+            "thesis-figure5",
+            "thesis-figure7",
             "thesis-table3",
             "thesis-table3-one-start",
+            "thesis-table6",
+            "thesis-table7",
             "thesis-times",
         ]
 
@@ -209,3 +214,57 @@ class TestRULLS:
         assert shares.pop("randlocal") == int(1e4 / 122) / 1e4
         assert set(shares.values()) == {int(1e5 / 122) / 1e4}
         assert len(shares) == 3
+
+
+class TestNetworks:
+    """Chapters 3 and 4 of the thesis: one run for k-means and times, one for retrieval and document frequencies."""
+
+    NETWORKS = ("net_citeseer", "net_cora", "net_wiki", "net_pubmed", "net_blogcatalog")
+
+    def test_views_share_the_cells_of_their_run(self):
+        for name, of in (("figure7", "figure4"), ("table6", "figure4"), ("table7", "figure5")):
+            view, run = load_experiment(f"thesis-{name}"), load_experiment(f"thesis-{of}")
+            assert view.run_name == run.name
+            assert view.cells() == run.cells()
+            assert {protocol_of(view, cell) for cell in view.cells()} == {
+                protocol_of(run, cell) for cell in run.cells()
+            }
+
+    @pytest.mark.parametrize(("name", "n_methods"), [("figure4", 12), ("figure5", 7)])
+    def test_every_method_has_one_cell_per_network_and_all_its_numbers_of_columns(self, name, n_methods):
+        experiment = load_experiment(f"thesis-{name}")
+        assert [spec.name for spec in experiment.data] == list(self.NETWORKS)
+        assert {spec.scale for spec in experiment.data} == {"none"}
+        assert len(experiment.cells()) == n_methods * len(self.NETWORKS)
+        for cell in experiment.cells():
+            numbers = [100, 200, 300, 400] if cell.data == "net_pubmed" else [200, 400, 600, 800]
+            unselected = cell.method in ("raw", "link-only")
+            places = {measure.at for measure in experiment.measures(cell)}
+            assert places == ({"all"} if unselected else set(numbers))
+            assert not any(measure.best_of_grid for measure in experiment.measures(cell))
+
+    def test_k_means_is_run_in_four_ways_on_columns_that_are_chosen_once(self):
+        figure = load_experiment("thesis-figure4")
+        ways = {str(measure.protocol) for cell in figure.cells() for measure in figure.measures(cell)}
+        assert ways == {"raw-1", "raw-5", "unit-1", "unit-5"}
+        assert (figure.options.runs, figure.repeats, figure.options.grids) == (20, 1, False)
+
+    def test_values_of_another_wiki_are_not_compared(self):
+        for name in ("table6", "table7"):
+            reported = load_experiment(f"thesis-{name}").paper
+            assert {data for by_data in reported.values() for data in by_data} == {"net_citeseer", "net_cora"}
+
+    def test_how_much_longer_lufs_takes_agrees_with_table_6(self):
+        times = load_experiment("thesis-table6")
+        seconds = {method: by_data["net_citeseer"]["feature_seconds"][0] for method, by_data in times.paper.items()}
+        lufs, udfs = times.claims[1:]
+        assert lufs.by + 1 == seconds["lufs"] / seconds["mmpop"]
+        assert udfs.by + 1 == seconds["udfs"] / seconds["mmpop"]
+
+    def test_what_table_7_says_of_words_agrees_with_its_own_values(self):
+        table = load_experiment("thesis-table7")
+        for claim in table.claims:
+            for data in ("net_citeseer", "net_cora"):
+                values = {method: next(iter(by_data[data].values()))[0] for method, by_data in table.paper.items()}
+                for ours in claim.methods:
+                    assert all(claim.is_met_by(claim.gain(values[ours], values[rival])) for rival in claim.over)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from experiments.made import evaluate, values
+from experiments.made import evaluate, scored, values
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -309,7 +309,7 @@ class TestDeclared:
             (
                 '["raw"',
                 '["nystroem"',
-                "'nystroem' makes other columns, which selection has no use for; take one of raw, max",
+                "'nystroem' makes other columns, which selection has no use for; take one of raw, link-only, max",
             ),
             ('["raw"', '[{ name = "raw", unit_rows = true }', "a method has no 'unit_rows'"),
             ('["accuracy"', '["auc"', "there is no metric 'auc' for selection"),
@@ -352,19 +352,6 @@ class TestSummary:
             (data, method) for data in ("first", "second") for method in ("maximum-variance", "sparing")
         ]
         assert {(s.n, s.planned) for s in summaries} == {(1, 1)}
-
-
-def scored(experiment, scores):
-    """Summaries from means by data set, method and measure."""
-    made = []
-    for data, method, measure, mean in scores:
-        cell = next(cell for cell in experiment.cells() if (cell.data, cell.method) == (data, method))
-        made += [
-            replace(result, value=mean, notes="")
-            for result in failed_results(experiment, cell, "")
-            if str(result.measure) == measure
-        ]
-    return summarise(experiment, made)
 
 
 class TestMeanRanks:

@@ -110,7 +110,7 @@ def test_charts_have_a_line_per_selector_and_a_point_at_its_own_number(page):
 
 
 def test_the_page_says_how_rows_are_scaled(table3, summaries):
-    for unit_rows, words in ((True, "rows scaled to unit length"), (False, "rows as they are")):
+    for unit_rows, words in ((True, "rows of unit length"), (False, "rows as they are")):
         made = experiment_page(
             replace(table3, options=replace(table3.options, unit_rows=unit_rows)), summaries, command="", facts=()
         )

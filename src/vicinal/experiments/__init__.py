@@ -2,10 +2,10 @@
 
 from ._compare import compare, comparison, comparison_pictures, comparison_sample, run_comparison
 from ._declared import experiment_names, load_experiment, read_experiment
-from ._experiment import Cell, Experiment, Variant
+from ._experiment import Cell, Claim, Experiment, Variant
 from ._method import Context, Method, Role
 from ._methods import find_method, method_names
-from ._metric import Measure, Metric
+from ._metric import KMeansProtocol, Measure, Metric
 from ._pages import (
     comparison_page,
     comparison_verdict,
@@ -25,10 +25,12 @@ from .tasks import TASKS, register
 __all__ = [
     "TASKS",
     "Cell",
+    "Claim",
     "Contest",
     "Context",
     "Entry",
     "Experiment",
+    "KMeansProtocol",
     "Measure",
     "Method",
     "Metric",

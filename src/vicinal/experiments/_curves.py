@@ -12,7 +12,7 @@ from .._words import capital
 from ._experiment import Experiment
 from ._metric import Metric
 from ._summary import Summary
-from ._tables import by_data_set, column_label, or_none, shared_parameter
+from ._tables import by_data_set, column_label, or_none, protocols_of, shared_parameter, with_protocol
 
 ZERO_ON_A_LOG_SCALE = 1e-6
 LEAST_SECONDS = 1e-3
@@ -90,11 +90,28 @@ def over_places(experiment: Experiment, summaries: list[Summary], title: str, x_
     return Section(title, "", tuple(blocks))
 
 
-def over_columns(experiment: Experiment, summaries: list[Summary]) -> Section:
-    """A chart per data set: a line per selector, a point at its own number where it has one, all columns across."""
+def over_columns(experiment: Experiment, summaries: list[Summary]) -> tuple[Section, ...]:
+    """A chart per data set: a line per selector, a point at its own number where it has one, what selects none across.
+
+    There is a section for every way in which k-means was run.
+    """
     metric, own = _first_metric(summaries)
+    text = (
+        "Selectors with a grid are shown at its median; lines across are methods that select no columns. Only the "
+        "paper's own method has its interval drawn."
+    )
+    sections = []
+    for protocol in protocols_of(own):
+        members = [summary for summary in own if summary.measure.protocol == protocol]
+        title = with_protocol("How many columns?", protocol).replace("?;", "? With")
+        sections.append(Section(title, text, tuple(column_charts(experiment, metric, members))))
+    return tuple(sections)
+
+
+def column_charts(experiment: Experiment, metric: Metric, summaries: list[Summary]) -> list[Lines]:
+    """A chart per data set over the numbers of columns; methods that select none are lines across."""
     blocks = []
-    for data, members in by_data_set(experiment, own):
+    for data, members in by_data_set(experiment, summaries):
         whole = [summary for summary in members if summary.measure.at == "all" and summary.n]
         kept = [s for s in members if s.measure.at != "all" and s.n and _columns_kept(s) is not None]
         if not kept:
@@ -110,11 +127,7 @@ def over_columns(experiment: Experiment, summaries: list[Summary]) -> Section:
         )
         series = tuple(line if line.highlight else replace(line, low=(), high=()) for line in chart.series)
         blocks.append(replace(chart, series=series, reference=tuple((s.label, s.mean) for s in whole)))
-    text = (
-        "Selectors with a grid are shown at its median; the line across is k-means on all columns. Only the paper's "
-        "own method has its interval drawn."
-    )
-    return Section("How many columns?", text, tuple(blocks))
+    return blocks
 
 
 def _columns_kept(summary: Summary) -> int | None:

@@ -12,10 +12,12 @@ from typing import Any
 
 from .._preparation import SCALES
 from .._validation import suggest
+from ._claims import read_claims
 from ._experiment import DataSpec, Experiment, MethodSpec
 from ._methods import find_method
 from ._metric import COSTS
 from ._task import Task
+from ._toml_keys import check_keys, frozen, is_of, types_of
 from .tasks import TASKS
 
 NOISE = ("none", "add", "append", "columns", "rows")
@@ -24,20 +26,11 @@ LEAST = {
     "repeats": 1,
     "runs": 1,
     "starts": 1,
+    "draws": 1,
     "tuning_rows": 1,
     "tuning_folds": 2,
     "n_groups": 1,
     "n_components": 1,
-}
-# By the first word of a field's type.
-TOML_TYPES: dict[str, tuple[Any, str]] = {
-    "str": (str, "a text"),
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a number"),
-    "bool": (bool, "true or false"),
-    "tuple": (list, "a list"),
-    "Mapping": (dict, "a table"),
-    "Task": (str, "a text"),
 }
 
 
@@ -116,8 +109,8 @@ def read_experiment(name: str, text: str) -> Experiment:
     if "of" in declared:
         return _view(name, declared)
     task = _task(name, declared)
-    known = {**_types(Experiment, without=("name", "quick", "options")), **_types(task.Options)}
-    _check_keys(name, "an experiment", declared, known)
+    known = {**types_of(Experiment, without=("name", "quick", "options", "only")), **types_of(task.Options)}
+    check_keys(name, "an experiment", declared, known)
     for needed in ("title", "data", "methods", "metrics"):
         if needed not in declared:
             raise ValueError(f"The experiment {name} lacks {needed!r}.")
@@ -126,8 +119,10 @@ def read_experiment(name: str, text: str) -> Experiment:
     if len({spec.id for spec in methods}) < len(methods):
         raise ValueError(f"The experiment {name} names a method twice; give each an id of its own.")
     _check_least(name, declared)
-    frozen = {key: _frozen(value) for key, value in declared.items() if key not in ("task", "metrics", "shown")}
-    options, rest = _divided(frozen, task.Options)
+    made_here = ("task", "metrics", "shown", "claims")
+    options, rest = _divided(
+        {key: frozen(value) for key, value in declared.items() if key not in made_here}, task.Options
+    )
     experiment = Experiment(
         name=name,
         task=task,
@@ -139,22 +134,24 @@ def read_experiment(name: str, text: str) -> Experiment:
         **{"source": "", **rest},
     )
     _check(experiment)
-    return experiment
+    return replace(experiment, claims=read_claims(experiment, declared.get("claims", [])))
 
 
 def _view(name: str, declared: dict[str, Any]) -> Experiment:
     """Another view of a run."""
-    known = _types(Experiment, without=("name", "quick", "options"))
-    _check_keys(name, "an experiment", {"of": declared["of"]}, known)
+    known = types_of(Experiment, without=("name", "quick", "options"))
+    check_keys(name, "an experiment", {"of": declared["of"]}, known)
     of = load_experiment(declared["of"])
-    _check_keys(name, "an experiment", declared, {**known, **_types(of.task.Options)})
+    check_keys(name, "an experiment", declared, {**known, **types_of(of.task.Options)})
     for key in declared:
-        if key not in ("of", "title", "source", "shown", "paper", "remarks"):
+        if key not in ("of", "title", "source", "subject", "shown", "only", "paper", "claims", "remarks"):
             raise ValueError(f"The experiment {name} shows the run of {declared['of']}, which settles {key!r} already.")
-    shown = _shown(name, declared.pop("shown", []))
-    view = replace(of, name=name, shown=shown, **{"paper": {}, "remarks": (), **_frozen(declared)})
+    shown, claims = _shown(name, declared.pop("shown", [])), declared.pop("claims", [])
+    only = _only(name, of, declared.pop("only", []))
+    given = {"paper": {}, "remarks": (), **frozen(declared)}
+    view = replace(of, name=name, shown=shown, only=only, claims=(), **given)
     _check(view)
-    return view
+    return replace(view, claims=read_claims(view, claims))
 
 
 def _task(name: str, declared: Mapping[str, Any]) -> Task:
@@ -184,10 +181,22 @@ def _shown(name: str, declared: list[str]) -> tuple:
     return tuple(known[column] for column in declared)
 
 
+def _only(name: str, of: Experiment, declared: list[str]) -> tuple:
+    """The measures of a run that another view of it shows."""
+    known = {str(measure): measure for cell in of.cells() for measure in of.measures(cell)}
+    for measure in declared:
+        if measure not in known:
+            raise ValueError(
+                f"The experiment {name}: only names measures of {of.name}, and {measure!r} is none of them; "
+                f"{suggest(str(measure), known)}"
+            )
+    return tuple(known[measure] for measure in declared)
+
+
 def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
     declared = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(name, "a data set", declared, _types(DataSpec), needed="name")
-    spec = DataSpec(**_frozen(declared))
+    check_keys(name, "a data set", declared, types_of(DataSpec), needed="name")
+    spec = DataSpec(**frozen(declared))
     if spec.scale not in SCALES:
         raise ValueError(f"The experiment {name}: scale must be one of {', '.join(SCALES)}; got {spec.scale!r}.")
     return spec
@@ -195,10 +204,10 @@ def _data_spec(name: str, entry: str | dict[str, Any]) -> DataSpec:
 
 def _method_spec(name: str, entry: str | dict[str, Any], task: Task) -> MethodSpec:
     declared = {"name": entry} if isinstance(entry, str) else entry
-    known = {**_types(MethodSpec, without=("options",)), **_types(task.MethodOptions)}
-    _check_keys(name, "a method", declared, known, needed="name")
+    known = {**types_of(MethodSpec, without=("options",)), **types_of(task.MethodOptions)}
+    check_keys(name, "a method", declared, known, needed="name")
     try:
-        options, rest = _divided(_frozen(declared), task.MethodOptions)
+        options, rest = _divided(frozen(declared), task.MethodOptions)
     except ValueError as error:
         raise ValueError(f"The experiment {name}: {error}") from error
     spec = MethodSpec(**rest, options=options)
@@ -234,8 +243,9 @@ def _check(experiment: Experiment) -> None:
 
 def _check_least(name: str, declared: Mapping[str, Any]) -> None:
     for key, least in LEAST.items():
-        if key in declared and declared[key] < least:
-            raise ValueError(f"The experiment {name}: {key} must be at least {least}; got {declared[key]}.")
+        given = declared.get(key, least)
+        if any(not is_of(value, int) or value < least for value in (given if isinstance(given, list) else [given])):
+            raise ValueError(f"The experiment {name}: {key} must be at least {least}; got {given}.")
 
 
 def _check_names(experiment: Experiment) -> None:
@@ -258,36 +268,3 @@ def _check_names(experiment: Experiment) -> None:
                 f"The experiment {experiment.name} says something about {name!r}, which is none of its data sets; "
                 f"{suggest(name, data)}"
             )
-
-
-def _types(kind: Any, without: tuple[str, ...] = ()) -> dict[str, str]:
-    """The fields of a dataclass, with the first words of their types."""
-    return {item.name: _first_word(item.type) for item in fields(kind) if item.name not in without}
-
-
-def _first_word(annotation: Any) -> str:
-    """Types are texts in modules that put off their evaluation, and classes elsewhere."""
-    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return text.split("[")[0].split()[0].rpartition(".")[2]
-
-
-def _check_keys(name: str, what: str, declared: Any, known: Mapping[str, str], needed: str = "") -> None:
-    """Every key is a field, and every value of its type."""
-    if not isinstance(declared, dict):
-        raise ValueError(f"The experiment {name}: {what} is a name or a table; got {declared!r}.")
-    for key, value in declared.items():
-        if key not in known:
-            raise ValueError(f"The experiment {name}: {what} has no {key!r}; {suggest(key, known)}")
-        kind, words = TOML_TYPES.get(known[key], (object, "anything"))
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise ValueError(f"The experiment {name}: {key} must be {words}; got {value!r}.")
-    if needed and needed not in declared:
-        raise ValueError(f"The experiment {name}: {what} lacks its {needed}.")
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return value

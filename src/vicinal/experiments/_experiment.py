@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,54 @@ class MethodSpec:
     repeats: int | None = None
     skip: tuple[str, ...] = ()
     options: Any = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says about methods, to be tested by the experiment's own values.
+
+    Parameters
+    ----------
+    text : str
+        The claim in words.
+    methods, over : tuple of str
+        Ids of methods: each of the first is better than each of the second.
+    metric : Metric
+        By what it is better.
+    data : tuple of str, default=()
+        The data sets that the claim is about; all by default.
+    at : tuple of int or str, default=()
+        The places (numbers of columns, for example) that it is about; all by default. A rival that has no value there
+        takes part with the one that it has.
+    by : float, default=0
+        By how much it is better at least: 0.1 is 10 % more or, where low values are good, a rival's value that is 10 %
+        more. 0 for anything above the rival.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import Claim, Metric
+    >>> claim = Claim("A is better than B by 10 %", ("a",), ("b",), Metric("nmi", "NMI"), by=0.1)
+    >>> claim.gain(0.55, 0.5) >= claim.by, round(claim.gain(0.45, 0.5), 3)
+    (True, -0.1)
+    """
+
+    text: str
+    methods: tuple[str, ...]
+    over: tuple[str, ...]
+    metric: Metric
+    data: tuple[str, ...] = ()
+    at: tuple[int | str, ...] = ()
+    by: float = 0.0
+
+    def gain(self, ours: float, theirs: float) -> float:
+        """By how much a value is better than a rival's: the share of `by`."""
+        high, low = (theirs, ours) if self.metric.better == "low" else (ours, theirs)
+        if low == 0:
+            return math.inf if high > 0 else 0.0
+        return high / low - 1
+
+    def is_met_by(self, gain: float) -> bool:
+        return gain >= self.by if self.by > 0 else gain > 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +217,8 @@ class Experiment:
         Kinds of noise that every method is run with.
     paper : mapping of method to data to measure and variant to (mean, deviation)
         The paper's values.
+    claims : tuple of Claim, default=()
+        What the paper says in words: the verdict tells which of it holds.
     subject : str, default="randlocal"
         The method that the paper is about: the report's verdict is on those whose id begins with it.
     remarks : tuple of str, default=()
@@ -176,6 +227,8 @@ class Experiment:
         The seed of the first repeat; the others count on from it.
     of : str, default=""
         The experiment whose run this is another view of: same cells, same CSV, something else shown.
+    only : tuple of Measure, default=()
+        The measures that such a view shows; all by default.
     quick : bool, default=False
         Whether it is what `quickened` makes of another one.
 
@@ -208,10 +261,12 @@ class Experiment:
     n_components: int = 1000
     noise: tuple[str, ...] = ("none",)
     paper: Mapping[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
     subject: str = "randlocal"
     remarks: tuple[str, ...] = ()
     first_seed: int = 0
     of: str = ""
+    only: tuple[Measure, ...] = ()
     quick: bool = False
 
     @property

@@ -33,6 +33,7 @@ class Role(Enum):
     COLUMNS = "leaves the columns as they are"
     MAP = "makes other columns"
     SELECTOR = "keeps some columns"
+    LINKS = "clusters by links alone"
     DETECTOR = "scores rows by how normal they are"
     MODEL = "predicts labels"
 

@@ -102,6 +102,7 @@ _KERNEL_GRID: Grid = {"C": (1.0, 10.0, 100.0)}
 
 METHODS: tuple[Method, ...] = (
     Method("raw", "raw features", Role.COLUMNS),
+    Method("link-only", "links alone", Role.LINKS),
     Method(
         "rbf-svm",
         "RBF kernel SVM",

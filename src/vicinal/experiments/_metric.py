@@ -24,8 +24,8 @@ class Metric:
         As sentences have it.
     better : {"high", "low", None}
         None where neither end is the good one.
-    kind : {"score", "error", "seconds"}
-        Scores have four decimals, errors three digits.
+    kind : {"score", "error", "count", "seconds"}
+        Scores have four decimals, errors three digits, counts two decimals.
     low, high : float
         The ends of its range; intervals end there, too.
 
@@ -39,14 +39,18 @@ class Metric:
     name: str
     label: str
     better: Literal["high", "low"] | None = "high"
-    kind: Literal["score", "error", "seconds"] = "score"
+    kind: Literal["score", "error", "count", "seconds"] = "score"
     low: float = 0.0
     high: float = 1.0
 
     def show(self, value: float) -> str:
         if self.kind == "seconds":
             return human_seconds(value)
-        return f"{value:.4f}" if self.kind == "score" else f"{value:.3g}"
+        return f"{value:{ {'score': '.4f', 'count': ',.2f'}.get(self.kind, '.3g') }}"
+
+    def show_change(self, value: float) -> str:
+        """A difference of values, with its sign."""
+        return f"{value:{'+,.2f' if self.kind == 'count' else '+.4f'}}"
 
     @property
     def sign(self) -> int:
@@ -64,6 +68,37 @@ COSTS = (FEATURE_SECONDS, MODEL_SECONDS)
 
 
 @dataclass(frozen=True)
+class KMeansProtocol:
+    """How k-means is run on columns, where an experiment runs it in several ways.
+
+    Parameters
+    ----------
+    unit_rows : bool
+        Whether rows are scaled to unit length first.
+    starts : int
+        Starts of each run, of which the best by its own criterion counts.
+
+    Examples
+    --------
+    >>> from vicinal.experiments import KMeansProtocol
+    >>> protocol = KMeansProtocol(unit_rows=True, starts=5)
+    >>> str(protocol), protocol.label
+    ('unit-5', 'rows of unit length, best of 5 starts')
+    """
+
+    unit_rows: bool
+    starts: int
+
+    def __str__(self) -> str:
+        return f"{'unit' if self.unit_rows else 'raw'}-{self.starts}"
+
+    @property
+    def label(self) -> str:
+        rows = "rows of unit length" if self.unit_rows else "rows as they are"
+        return f"{rows}, {'one start' if self.starts == 1 else f'best of {self.starts} starts'}"
+
+
+@dataclass(frozen=True)
 class Measure:
     """A metric, at a place that the task gives a meaning (a number of columns, a neighbour).
 
@@ -75,29 +110,36 @@ class Measure:
         The place; None where the task has none.
     best_of_grid : bool, default=False
         Whether it is the value of the best parameters of a grid, which only labels show.
+    protocol : KMeansProtocol, default=None
+        How k-means was run; None where an experiment runs it in one way, or not at all.
 
     Examples
     --------
-    >>> from vicinal.experiments import Measure, Metric
+    >>> from vicinal.experiments import KMeansProtocol, Measure, Metric
     >>> nmi = Metric("nmi", "NMI")
     >>> str(Measure(nmi)), str(Measure(nmi, at=100)), str(Measure(nmi, at=100, best_of_grid=True))
     ('nmi', 'nmi@100', 'best_nmi@100')
+    >>> str(Measure(nmi, at=100, protocol=KMeansProtocol(unit_rows=False, starts=1)))
+    'nmi@100/raw-1'
     """
 
     metric: Metric
     at: int | str | None = None
     best_of_grid: bool = False
+    protocol: KMeansProtocol | None = None
 
     def __str__(self) -> str:
         place = "" if self.at is None else f"@{self.at}"
-        return f"{BEST_OF_GRID * self.best_of_grid}{self.metric.name}{place}"
+        protocol = "" if self.protocol is None else f"/{self.protocol}"
+        return f"{BEST_OF_GRID * self.best_of_grid}{self.metric.name}{place}{protocol}"
 
 
 def read_measure(text: str, metrics: Iterable[Metric]) -> Measure:
     """The measure that `str` writes so."""
     for metric in metrics:
-        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+))?", text)
+        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+))?(?:/(raw|unit)-([1-9]\d*))?", text)
         if match:
-            at = match[2]
-            return Measure(metric, int(at) if at and at.isdigit() else at, best_of_grid=bool(match[1]))
+            best, at, rows, starts = match.groups()
+            protocol = KMeansProtocol(rows == "unit", int(starts)) if rows else None
+            return Measure(metric, int(at) if at and at.isdigit() else at, bool(best), protocol)
     raise ValueError(f"There is no metric {text!r} here; there are {', '.join(metric.name for metric in metrics)}.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .._page import Cell, Column, Page, Section, Table
 from .._words import capital, human_seconds
+from ._claims import claim_section
 from ._curves import lines, time_chart
 from ._experiment import Experiment
 from ._results import Result
@@ -58,13 +59,14 @@ def experiment_page(
 def experiment_sections(
     experiment: Experiment, summaries: list[Summary], pictures: Section | None = None
 ) -> tuple[Section, ...]:
-    """What the task shows, its tables, and pictures; sections with nothing to see are left out."""
+    """What the paper says, what the task shows, its tables, and pictures; sections with nothing to see are left out."""
     task = experiment.task
     known = any(summary.n for summary in summaries)
     tables = Section("The results", task.tables_text(experiment, summaries), task.tables(experiment, summaries))
     shown = task.sections(experiment, summaries, tables) if known and not experiment.shown else (tables,)
     drawn = () if pictures is None else (pictures,)
     sections = (*drawn, *shown) if task.pictures_first else (*shown, *drawn)
+    sections = (claim_section(experiment, summaries), *sections)
     return tuple(section for section in sections if section.blocks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
 
@@ -45,12 +45,28 @@ def _protocol(key: _Key) -> str:
     covered = {
         "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape],
         "method": [spec.name, spec.rows, spec.data_rows.get(data.name), describe_method(method)],
-        "task": [experiment.task.name, [metric.name for metric in experiment.metrics], asdict(experiment.options)],
+        "task": [experiment.task.name, [metric.name for metric in experiment.metrics], _options(experiment, data.name)],
         "use": asdict(spec.options) if spec.options is not None else None,
         "size": [experiment.n_groups, experiment.n_components],
         "quick": experiment.quick,
     }
     return hashlib.sha256(json.dumps(covered, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+def _options(experiment: Experiment, data: str) -> dict[str, Any]:
+    """The task's options: of one that names data sets what it says about this one.
+
+    Options that came when there were results already count where they are not at their default.
+    """
+    options = asdict(experiment.options)
+    for item in fields(experiment.options):
+        given = options[item.name]
+        if item.metadata.get("by_data"):
+            options.pop(item.name)
+            options |= {item.name: given[data]} if data in given else {}
+        elif item.metadata.get("came_later") and given == item.default:
+            options.pop(item.name)
+    return options
 
 
 def describe_method(method: Method) -> list[Any]:

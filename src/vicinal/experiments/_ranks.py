@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +12,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._page import Cell, Column, Section, Table
+from ._column_numbers import fixed_numbers
 from ._experiment import Experiment
 from ._method import Role
 from ._methods import find_method
-from ._metric import Measure, Metric
+from ._metric import KMeansProtocol, Measure, Metric
 from ._summary import Summary
-from ._tables import NOTHING, metrics_of
+from ._tables import NOTHING, metrics_of, protocols_of, with_protocol
 
 
 class Entry(NamedTuple):
@@ -92,7 +94,9 @@ class Contest:
         return max(self.scores[data], key=lambda entry: self.scores[data][entry])
 
 
-def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric) -> list[Contest]:
+def mean_ranks(
+    experiment: Experiment, summaries: list[Summary], metric: Metric, protocol: KMeansProtocol | None = None
+) -> list[Contest]:
     """The contests of a selection experiment, none where parameters or noise vary.
 
     First one per number of columns: all selectors with that many, and all columns; those that have a rule also at their
@@ -107,6 +111,8 @@ def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric)
         What `summarise` gives.
     metric : Metric
         The metric by which they are ranked.
+    protocol : KMeansProtocol, default=None
+        How k-means was run, where the experiment runs it in several ways.
 
     Returns
     -------
@@ -137,15 +143,17 @@ def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric)
     if experiment.shown or any(summary.variant for summary in summaries):
         return []
     means = {(s.data, s.method, s.measure): s.mean for s in summaries if s.n}
-    counts = [count for count in experiment.options.features if isinstance(count, int)]
 
     def scores(data: str, count: int | None) -> dict[Entry, float]:
         found = {}
         for spec in experiment.methods:
-            places: list[int | str] = [*counts, "auto", "all"]
-            mean_at = {at: means.get((data, spec.id, Measure(metric, at))) for at in places}
-            own = mean_at["auto"] if mean_at["auto"] is not None else mean_at["all"]
-            fixed = [mean_at[number] for number in (counts if count is None else [count])]
+
+            def mean_at(at: int | str, method: str = spec.id) -> float | None:
+                return means.get((data, method, Measure(metric, at, protocol=protocol)))
+
+            own = mean_at("auto") if mean_at("auto") is not None else mean_at("all")
+            numbers = fixed_numbers(experiment, data) if count is None else [count]
+            fixed = [mean_at(number) for number in numbers]
             known = [value for value in fixed if value is not None]
             if known and len(known) == len(fixed) and not (count is None and own is not None):
                 found[Entry(spec.id, own_number=False)] = statistics.fmean(known)
@@ -154,7 +162,7 @@ def mean_ranks(experiment: Experiment, summaries: list[Summary], metric: Metric)
         return found
 
     contests = []
-    for count in (*counts, None):
+    for count in (*fixed_numbers(experiment), None):
         by_data = {spec.name: scores(spec.name, count) for spec in experiment.data}
         entries = {entry for found in by_data.values() for entry in found}
         whole = {data: found for data, found in by_data.items() if len(found) == len(entries)}
@@ -191,14 +199,16 @@ def entry_label(experiment: Experiment, entry: Entry) -> str:
 def rank_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
     """A table of mean ranks per metric: methods down, numbers of columns across."""
     tables = []
-    for metric in metrics_of(summaries):
-        contests = mean_ranks(experiment, summaries, metric)
+    for metric, protocol in itertools.product(metrics_of(summaries), protocols_of(summaries)):
+        contests = mean_ranks(experiment, summaries, metric, protocol)
         if contests:
-            tables.append(_rank_table(experiment, metric, contests))
+            tables.append(_rank_table(experiment, contests, metric, protocol))
     return tables
 
 
-def _rank_table(experiment: Experiment, metric: Metric, contests: list[Contest]) -> Table:
+def _rank_table(
+    experiment: Experiment, contests: list[Contest], metric: Metric, protocol: KMeansProtocol | None
+) -> Table:
     entries = list(dict.fromkeys(entry for contest in contests for entry in contest.ranks))
     columns = [Column("method")]
     rows = [[Cell(entry_label(experiment, entry))] for entry in entries]
@@ -214,14 +224,14 @@ def _rank_table(experiment: Experiment, metric: Metric, contests: list[Contest])
             rank = contest.ranks.get(entry)
             mark: Literal["best", ""] = "best" if rank == least else ""
             row.append(Cell(NOTHING) if rank is None else Cell(f"{rank:.2f}", rank, mark=mark))
-    caption = f"Mean rank by {metric.label}, over {most} data set{'s' * (most != 1)}"
+    caption = with_protocol(f"Mean rank by {metric.label}, over {most} data set{'s' * (most != 1)}", protocol)
     return Table(caption, tuple(columns), tuple(map(tuple, rows)))
 
 
 def rank_section(experiment: Experiment, summaries: list[Summary]) -> Section:
     text = (
-        "1 is the best. For each number of columns all selectors that keep so many are ranked, and all columns; those "
-        "with a rule for how many also at their own number, in place of the other. Selectors with a grid have the "
-        "score of its median."
+        "1 is the best. For each number of columns all selectors that keep so many are ranked, and what selects none; "
+        "those with a rule for how many also at their own number, in place of the other. Selectors with a grid have "
+        "the score of its median."
     )
     return Section("Who is ahead?", text, tuple(rank_tables(experiment, summaries)))

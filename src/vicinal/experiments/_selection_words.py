@@ -2,47 +2,68 @@
 
 from __future__ import annotations
 
+import itertools
+
 from .._page import Table
 from .._words import capital, listed
 from ._experiment import Experiment
 from ._metric import Metric
 from ._ranks import Contest, Entry, entry_label, mean_ranks
 from ._summary import Summary
-from ._tables import by_data_set, metrics_of, selection_cell, table
+from ._tables import by_data_set, metrics_of, protocols_of, selection_cell, table, with_protocol
 from ._verdicts import paper_sentences
 
 OWN_NUMBER = "own number"
+NO_SELECTION = "without selection"  # the same where no selector has a number of its own
 
 
 def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
-    """A table per metric and data set: selectors down, numbers of columns or varied parameters across."""
+    """A table per metric, way of k-means and data set: selectors down, numbers of columns or parameters across."""
     tables = []
-    for metric in metrics_of(summaries):
-        own = [summary for summary in summaries if summary.measure.metric == metric]
+    none_has_a_rule = not any(summary.measure.at == "auto" for summary in summaries)
+    own_number = NO_SELECTION if none_has_a_rule else OWN_NUMBER
+    for metric, protocol in itertools.product(metrics_of(summaries), protocols_of(summaries)):
+        own = [s for s in summaries if (s.measure.metric, s.measure.protocol) == (metric, protocol)]
         several = len({summary.measure.at for summary in own if summary.variant}) > 1
         for data, members in by_data_set(experiment, own):
 
             def column_of(summary: Summary, several: bool = several) -> str:
-                place = experiment.task.place(summary.measure)
+                at = summary.measure.at
+                place = f"{at} columns" if isinstance(at, int) else own_number
                 return f"{summary.variant}, {place}" if summary.variant and several else str(summary.variant) or place
 
-            caption = f"{capital(metric.label)} by columns kept, {data}"
-            tables.append(table(caption, metric, members, column_of, cell_of=selection_cell, last=OWN_NUMBER))
+            caption = with_protocol(f"{capital(metric.label)} by columns kept, {data}", protocol)
+            tables.append(table(caption, metric, members, column_of, cell_of=selection_cell, last=own_number))
     return tables
 
 
 def selection_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
-    """How the subject ranks, and where another method is better; or what its parameters change."""
+    """How the subject ranks, and where another method is better; or what its parameters change.
+
+    Of several ways in which k-means was run the first is told in full, of the others the ranks.
+    """
     metric = summaries[0].measure.metric
-    own = [summary for summary in summaries if summary.measure.metric == metric and summary.n]
-    contests = mean_ranks(experiment, summaries, metric)
+    main, *others = protocols_of(summaries)
+    own = [s for s in summaries if (s.measure.metric, s.measure.protocol) == (metric, main) and s.n]
+    contests = mean_ranks(experiment, summaries, metric, main)
     overall = next((contest for contest in contests if contest.count is None), None)
     if overall is None:
         return (*_varied_verdict(experiment, own, metric), *paper_sentences(experiment, summaries))
+    in_other_ways = [
+        f"With {protocol.label}: {sentence[0].lower()}{sentence[1:]}"
+        for protocol in others
+        if protocol is not None
+        for contest in mean_ranks(experiment, summaries, metric, protocol)
+        if contest.count is None
+        for sentence in _rank_sentences(experiment, contest)[:1]
+    ]
+    first, *rest = _rank_sentences(experiment, overall) or [""]
     return (
-        *_rank_sentences(experiment, overall),
+        *filter(None, [first if main is None or not first else f"{first[:-1]} ({main.label})."]),
+        *rest,
         *_fixed_sentences(experiment, [contest for contest in contests if contest is not overall]),
         *_label_sentences(experiment, overall, own),
+        *in_other_ways,
         *paper_sentences(experiment, summaries),
     )
 
@@ -65,7 +86,9 @@ def _rank_sentences(experiment: Experiment, contest: Contest) -> list[str]:
     else:
         sentence += f"the best of {len(contest.ranks)}{f'; next is {behind[0]}' if behind else ''}."
     numbers = [str(number) for number in experiment.options.features if number != "auto"]
-    median = f"with the median of their grids, averaged over {listed(numbers, most=9)} columns"
+    elsewhere = ", or those that smaller data sets have" if experiment.options.data_features else ""
+    grids = "the median of their grids" if experiment.options.grids else "their default parameters"
+    median = f"with {grids}, averaged over {listed(numbers, most=9)} columns{elsewhere}"
     how = f"Selectors take part {median}"
     if entry.own_number:
         how = f"{label} takes part with its own number of columns, the others {median}"

@@ -152,6 +152,8 @@ def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
     """
     groups: dict[tuple[str, str, Variant, Measure | None], list[Result]] = defaultdict(list)
     for result in results:
+        if experiment.only and replace(result.measure, best_of_grid=False) not in experiment.only:
+            continue
         # Seconds belong to a cell, whatever is measured: all its results have the same.
         groups[result.data, result.method, result.variant, None if experiment.shown else result.measure].append(result)
     cells = Counter((cell.data, cell.method, cell.variant) for cell in experiment.cells())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from .._page import Cell, Column, Table
 from .._words import capital
 from ._experiment import Experiment
-from ._metric import Metric
+from ._metric import KMeansProtocol, Metric
 from ._summary import Summary
 
 NOTHING = "\N{EN DASH}"
@@ -45,6 +45,14 @@ def _variant_or_none(summary: Summary) -> str:
 
 def metrics_of(summaries: Iterable[Summary]) -> list[Metric]:
     return list(dict.fromkeys(summary.measure.metric for summary in summaries))
+
+
+def protocols_of(summaries: Iterable[Summary]) -> list[KMeansProtocol | None]:
+    return list(dict.fromkeys(summary.measure.protocol for summary in summaries))
+
+
+def with_protocol(text: str, protocol: KMeansProtocol | None) -> str:
+    return text if protocol is None else f"{text}; {protocol.label}"
 
 
 def by_data_set(experiment: Experiment, summaries: list[Summary]) -> list[tuple[str, list[Summary]]]:
@@ -107,7 +115,8 @@ def result_cell(summary: Summary) -> Cell:
         return Cell(NOTHING, detail="; ".join(summary.notes))
     details, brief = [], ""
     if summary.paper is not None:
-        difference = "" if summary.measure.metric.kind == "seconds" else f" ({summary.from_paper:+.4f})"
+        metric = summary.measure.metric
+        difference = "" if metric.kind == "seconds" else f" ({metric.show_change(summary.mean - summary.paper)})"
         details.append(f"paper {summary.measure.metric.show(summary.paper)}{difference}")
         brief = f"({summary.measure.metric.show(summary.paper)})"
     details += [note for note in summary.notes if "rows" in note or "by the labels" in note]
@@ -136,9 +145,11 @@ def selection_cell(summary: Summary) -> Cell:
         details.append(f"{summary.n_columns:,} columns")
         brief.append(f"n={summary.n_columns:,}")
     if summary.paper is not None:
-        beside = f"/{best.paper:.4f}" if best is not None and best.paper is not None else ""
-        details.append(f"paper {summary.paper:.4f}{beside} ({summary.from_paper:+.4f})")
-        brief.append(f"({summary.paper:.4f}{beside and chr(10)}{beside})")
+        metric = summary.measure.metric
+        beside = f"/{metric.show(best.paper)}" if best is not None and best.paper is not None else ""
+        shown = metric.show(summary.paper)
+        details.append(f"paper {shown}{beside} ({metric.show_change(summary.mean - summary.paper)})")
+        brief.append(f"({shown}{beside and chr(10)}{beside})")
     return replace(
         cell,
         low=None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from .._words import counted, human_seconds
+from ._claims import claim_sentences
 from ._experiment import Experiment
-from ._metric import Metric
+from ._metric import FEATURE_SECONDS, Metric
 from ._summary import Summary
 from ._tables import column_label
 
@@ -75,7 +76,8 @@ def verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]
         return ("No method could be run.",)
     task = experiment.task
     sentences = (task.time_verdict if experiment.shown else task.verdict)(experiment, summaries)
-    return tuple(sentences) or (f"{len(summaries)} results.",)
+    sentences = (*sentences, *claim_sentences(experiment, summaries))
+    return sentences or (f"{len(summaries)} results.",)
 
 
 def contest_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
@@ -186,3 +188,10 @@ def time_verdict(
     return ", ".join(
         f"{experiment.label(s.method)} {human_seconds(s.mean)}" for s in own if not methods or s.method in methods
     )
+
+
+def longest_fit_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
+    """Times of one fit on the data set where fits take longest."""
+    longest = max((summary for summary in summaries if summary.n), key=lambda summary: summary.mean)
+    times = time_verdict(experiment, summaries, longest.data, FEATURE_SECONDS)
+    return (f"One fit on {experiment.data_label(longest.data)}, where fits take longest: {times}.",)

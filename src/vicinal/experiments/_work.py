@@ -163,7 +163,11 @@ def work_of(
     if data.rows is not None and len(sample) > data.rows:
         assert sample.y is not None
         least = experiment.task.least_rows_per_class(experiment)
-        sample = sample[stratified_sample(sample.y, data.rows, experiment.first_seed, at_least=least)]
+        if sample.adjacency is None:
+            some = stratified_sample(sample.y, data.rows, experiment.first_seed, at_least=least)
+        else:
+            some = linked_sample(sample, data.rows, experiment.first_seed, at_least=least)
+        sample = sample[some]
     make_preparation = prepare or partial(scaler, data.scale)
     noisy = variant.noise not in ("", "none")
     if noisy:
@@ -262,6 +266,26 @@ def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArra
         rows = rng.permutation(np.flatnonzero(y == label))
         keep.append(rows[: max(at_least, round(size * count / len(y)))])
     return np.sort(np.concatenate(keep))
+
+
+def linked_sample(sample: Sample, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
+    """About `size` rows of a network: a quarter of them by class, then rows that are linked to those that are there.
+
+    Rows drawn one by one would hardly be linked to each other. Where links lead no further, others are added.
+    """
+    assert sample.y is not None
+    adjacency = sp.csr_array(sample.adjacency.tocsr())
+    rng = np.random.default_rng(seed)
+    first = stratified_sample(sample.y, max(1, size // 4), seed, at_least)
+    taken = np.zeros(len(sample), dtype=bool)
+    taken[first] = True
+    while (missing := size - int(taken.sum())) > 0:
+        reached = np.unique(adjacency[np.flatnonzero(taken)].indices)
+        more = reached[~taken[reached]]
+        if not len(more):
+            more = np.flatnonzero(~taken)
+        taken[rng.permutation(more)[:missing]] = True
+    return np.flatnonzero(taken)
 
 
 def recording_warnings(call: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:

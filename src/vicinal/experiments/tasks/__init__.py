@@ -6,10 +6,12 @@ from .clustering import Clustering
 from .images import Images
 from .kernel import Kernel
 from .outliers import Outliers
+from .retrieval import Retrieval
 from .selection import Selection
 
 TASKS: dict[str, Task] = {
-    task.name: task for task in (Classification(), Clustering(), Selection(), Outliers(), Images(), Kernel())
+    task.name: task
+    for task in (Classification(), Clustering(), Selection(), Retrieval(), Outliers(), Images(), Kernel())
 }
 
 

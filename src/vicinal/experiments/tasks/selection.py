@@ -7,52 +7,81 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ... import cluster
 from ..._page import Section, Table
 from ..._sample import Sample
-from ...cluster import repeated_kmeans
+from .._column_numbers import ColumnNumbers, check_numbers, counts
 from .._curves import over_columns, over_parameter
 from .._experiment import Cell, Experiment
 from .._method import Context, Method, Role
 from .._methods import find_method
-from .._metric import FEATURE_SECONDS, Measure
+from .._metric import KMeansProtocol, Measure, Metric
 from .._ranks import rank_section
 from .._selection_words import OWN_NUMBER, selection_tables, selection_verdict
 from .._summary import Summary
 from .._task import Task
-from .._verdicts import time_verdict
+from .._verdicts import longest_fit_verdict
 from .._work import Outcome, Work, fit, fitting_rows, nonzeros, recording_warnings, show_again
 from .clustering import METRICS, SCORES
 
 # Selectors take time that grows with the square of rows, once for every combination of their grids.
 QUICK_ROWS, QUICK_CANDIDATES, QUICK_RUNS = 200, 2, 5
 
+GRIDS = (
+    "of selectors with regularisation weights the median combination, the lower one of two, for each number of "
+    "columns; the best one, which only labels show, is beside it and never ranked"
+)
+
+Scores = Mapping[str, NDArray[np.float64]]  # by metric and run
+Way = tuple[int | str, KMeansProtocol]  # number of columns, and how k-means is run on them
+
 
 @dataclass(frozen=True)
-class SelectionOptions:
-    """Numbers of columns that are kept, and how k-means is run on them.
+class SelectionOptions(ColumnNumbers):
+    """How k-means is run on the columns that are kept.
 
     Attributes
     ----------
-    features : tuple of int or "auto"
-        Numbers of columns; "auto" is the selectors' own, of those that have a rule.
-    runs, starts : int
-        Runs of k-means; of the starts of every run the best by its own criterion counts.
-    unit_rows : bool
+    runs : int
+        Runs of k-means.
+    starts : int or tuple of int
+        Of the starts of every run the best by its own criterion counts.
+    unit_rows : bool or tuple of bool
         Whether rows are scaled to unit length after columns were selected.
+    grids : bool
+        Whether the weights of selectors' objectives are tried over a grid; if not, those that an experiment does not
+        give are at their defaults.
+
+    Where `starts` or `unit_rows` has several values, columns that were chosen once are clustered in every combination.
     """
 
-    features: tuple[int | str, ...] = ()
     runs: int = 20
-    starts: int = 1
-    unit_rows: bool = True
+    starts: int | tuple[int, ...] = 1
+    unit_rows: bool | tuple[bool, ...] = True
+    grids: bool = field(default=True, metadata={"came_later": True})
+
+    def candidates(self, method: Method, to: Context) -> list[dict[str, Any]]:
+        """The combinations of parameters that a method is fitted with."""
+        return method.candidates(to) if self.grids else [{}]
+
+    def protocols(self) -> list[KMeansProtocol]:
+        """Every way in which k-means is run."""
+        rows = self.unit_rows if isinstance(self.unit_rows, tuple) else (self.unit_rows,)
+        starts = self.starts if isinstance(self.starts, tuple) else (self.starts,)
+        return [KMeansProtocol(unit_rows, n_starts) for unit_rows in rows for n_starts in starts]
+
+    def in_measures(self, protocol: KMeansProtocol) -> KMeansProtocol | None:
+        """A protocol as measures have it: the only one is not named."""
+        several = isinstance(self.unit_rows, tuple) or isinstance(self.starts, tuple)
+        return protocol if several else None
 
 
 @dataclass(frozen=True)
@@ -62,94 +91,87 @@ class Trial:
     parameters: Mapping[str, Any]
     n_features: int
     nonzeros_per_row: float
-    scores: Mapping[str, NDArray[np.float64]]
+    scores: Scores
 
 
 class Selection(Task):
     name = "selection"
     metrics = METRICS
     Options = SelectionOptions
-    roles = (Role.COLUMNS, Role.SELECTOR)
+    roles = (Role.COLUMNS, Role.SELECTOR, Role.LINKS)
     quick_rows = QUICK_ROWS
 
     def check(self, experiment: Experiment) -> None:
         super().check(experiment)
-        features = experiment.options.features
-        if not features:
+        check_numbers(experiment)
+        options = experiment.options
+        for name, given in (("unit_rows", options.unit_rows), ("starts", options.starts)):
+            if isinstance(given, tuple) and (not given or len(set(given)) < len(given)):
+                raise ValueError(f"The experiment {experiment.name}: {name} must list different values; got {given}.")
+        if isinstance(options.unit_rows, tuple) and not all(isinstance(value, bool) for value in options.unit_rows):
             raise ValueError(
-                f"The experiment {experiment.name} needs 'features', the numbers of columns that are kept."
+                f"The experiment {experiment.name}: unit_rows is true, false or both; got {options.unit_rows}."
             )
-        for count in features:
-            if count != "auto" and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
-                raise ValueError(
-                    f'The experiment {experiment.name}: features are whole numbers from 1 on, or "auto"; got {count!r}.'
-                )
-        for spec in experiment.methods:
-            if not counts(find_method(spec.name), features):
-                raise ValueError(
-                    f"The experiment {experiment.name}: {spec.name!r} does not know how many columns to keep; add a "
-                    "number to 'features'."
-                )
 
     def runs(self, experiment: Experiment) -> int:
         return experiment.options.runs
 
     def measures(self, experiment: Experiment, cell: Cell) -> tuple[Measure, ...]:
-        method = experiment.method(cell)
-        grids = (False, True) if len(method.candidates(Context(1, 1))) > 1 else (False,)
+        method, options = experiment.method(cell), experiment.options
+        grids = (False, True) if len(options.candidates(method, Context(1, 1))) > 1 else (False,)
         return tuple(
-            Measure(metric, count, best_of_grid)
-            for count in counts(method, experiment.options.features)
+            Measure(metric, count, best_of_grid, options.in_measures(protocol))
+            for protocol in options.protocols()
+            for count in counts(method, options.of(cell.data))
             for best_of_grid in grids
             for metric in experiment.metrics
         )
 
     def quick_options(self, options: SelectionOptions) -> SelectionOptions:
-        return replace(options, runs=min(options.runs, QUICK_RUNS), starts=1)
+        starts = options.starts
+        few = tuple(dict.fromkeys(min(n, 2) for n in starts)) if isinstance(starts, tuple) else 1
+        return replace(options, runs=min(options.runs, QUICK_RUNS), starts=few)
 
     def evaluate(self, work: Work) -> Outcome:
         """k-means on the columns that a method keeps of all rows, `runs` times for every number of columns.
 
         The method is fitted once with each combination of its grid; a quick run takes those in the middle. Two of them
-        count, for each number of columns and each metric: that of the median of the means over runs, and the best one,
-        which only the labels show. A method without a map has all columns.
+        count, for each number of columns, protocol and metric: that of the median of the means over runs, and the best
+        one, which only the labels show. A method without a map has all columns, or clusters by links alone.
         """
         sample, outcome = work.all_rows()
         options, metrics = work.options, work.experiment.metrics
-        candidates = middle(work.method.candidates(work.context), QUICK_CANDIDATES if work.experiment.quick else None)
-        trials: dict[int | str, list[Trial]] = {count: [] for count in counts(work.method, options.features)}
-        kmeans = partial(
-            repeated_kmeans,
-            n_clusters=sample.n_classes,
-            n_runs=options.runs,
-            n_starts=options.starts,
-            unit_rows=options.unit_rows,
-        )
+        most = QUICK_CANDIDATES if work.experiment.quick else None
+        candidates = middle(options.candidates(work.method, work.context), most)
+        wanted = counts(work.method, options.of(work.cell.data))
+        trials: dict[Way, list[Trial]] = {(count, way): [] for count in wanted for way in options.protocols()}
+        scores_of = _scorer(work, sample, outcome)
         fit_seconds, cluster_seconds, complaints = 0.0, 0.0, Counter[str]()
         for parameters in candidates:
-            kept: dict[int | str, NDArray[np.intp]] = {"all": np.arange(sample.X.shape[1])}
+            every = np.arange(sample.X.shape[1] if work.method.role is not Role.LINKS else 0)
+            kept: dict[int | str, NDArray[np.intp]] = {"all": every}
             if work.method.has_map:
                 selector = work.method.build(work.context, parameters)
                 start = time.perf_counter()
                 _, caught = recording_warnings(partial(fit, selector, fitting_rows(work, sample, outcome)))
                 fit_seconds += time.perf_counter() - start
                 complaints.update(dict.fromkeys(map(_complaint, caught), 1))
-                kept = {count: selector.with_n_features(count).get_support(indices=True) for count in trials}
+                kept = {count: selector.with_n_features(count).get_support(indices=True) for count in wanted}
             start = time.perf_counter()
-            for count, made in trials.items():
-                scores = cluster_scores(sample.X[:, kept[count]], sample, kmeans, metrics, outcome)
-                nonzeros_per_row = nonzeros(sample.X[:, kept[count]]) / len(sample)
-                made.append(Trial(parameters, len(kept[count]), nonzeros_per_row, scores))
+            for (count, way), made in trials.items():
+                full = nonzeros(sample.X[:, kept[count]]) / len(sample)
+                made.append(Trial(parameters, len(kept[count]), full, scores_of(kept[count], way)))
             cluster_seconds += time.perf_counter() - start
         outcome.notes += [f"{times} of {len(candidates)} fits {what}" for what, times in complaints.items()]
         outcome.feature_seconds = fit_seconds / len(candidates)
         outcome.model_seconds = cluster_seconds / (len(candidates) * len(trials) * options.runs)
         outcome.nonzeros_per_row = nonzeros(sample.X) / len(sample)
-        for count, made in trials.items():
+        for (count, way), made in trials.items():
             for metric in metrics:
-                _record(outcome, Measure(metric, count), median_trial(made, metric.name))
+                measure = Measure(metric, count, protocol=options.in_measures(way))
+                _record(outcome, measure, median_trial(made, metric.name))
                 if len(candidates) > 1:
-                    _record(outcome, Measure(metric, count, best_of_grid=True), best_trial(made, metric.name))
+                    _record(outcome, replace(measure, best_of_grid=True), best_trial(made, metric.name))
         outcome.values.sort(key=lambda value: value[0])
         return outcome
 
@@ -163,36 +185,33 @@ class Selection(Task):
         return find_method(experiment.method_spec(method).name).role is Role.SELECTOR
 
     def place(self, measure: Measure) -> str:
-        return f"{measure.at} columns" if isinstance(measure.at, int) else OWN_NUMBER
+        columns = f"{measure.at} columns" if isinstance(measure.at, int) else OWN_NUMBER
+        return columns if measure.protocol is None else f"{columns}, {measure.protocol.label}"
 
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
         options = experiment.options
-        scaled = "scaled to unit length" if options.unit_rows else "as they are"
-        starts = f", each the best of {options.starts} starts by its own criterion" if options.starts > 1 else ""
+        ways = options.protocols()
+        several = "in each of these ways: " if len(ways) > 1 else ""
         return (
             (
                 "Protocol",
-                f"columns chosen on all rows, without labels; k-means {options.runs} times{starts}, on these "
-                f"columns, rows {scaled}, as many clusters as classes",
+                f"columns chosen on all rows, without labels; k-means {options.runs} times on these columns, as many "
+                f"clusters as classes, {several}{'; '.join(way.label for way in ways)}; of several starts the best by "
+                "its own criterion counts",
             ),
-            (
-                "Grids",
-                "of selectors with regularisation weights the median combination, the lower one of two, for each "
-                "number of columns; the best one, which only labels show, is beside it and never ranked",
-            ),
+            ("Grids", GRIDS if options.grids else "none: parameters as declared, all others at their defaults"),
             ("Intervals and tests", "95 %, over the runs of k-means; every selector was fitted once per combination"),
         )
 
     def quick_size(self, experiment: Experiment) -> str:
-        return f"{experiment.options.runs} runs of k-means, {QUICK_CANDIDATES} combinations of each grid"
+        grids = f", {QUICK_CANDIDATES} combinations of each grid" if experiment.options.grids else ""
+        return f"{experiment.options.runs} runs of k-means{grids}"
 
     def verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
         return selection_verdict(experiment, summaries)
 
     def time_verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
-        longest = max((summary for summary in summaries if summary.n), key=lambda summary: summary.mean)
-        times = time_verdict(experiment, summaries, longest.data, FEATURE_SECONDS)
-        return (f"One fit on {experiment.data_label(longest.data)}, where fits take longest: {times}.",)
+        return longest_fit_verdict(experiment, summaries)
 
     def tables(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
         if experiment.shown:
@@ -208,19 +227,12 @@ class Selection(Task):
     def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
         varied = next((name for spec in experiment.methods for name in spec.vary), None)
         if varied is None:
-            return (rank_section(experiment, summaries), over_columns(experiment, summaries), tables)
+            return (rank_section(experiment, summaries), *over_columns(experiment, summaries), tables)
         chart = over_parameter(experiment, summaries, varied, name=lambda s: f"{s.label}, {self.place(s.measure)}")
         return (chart, tables) if chart else (tables,)
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         return None  # chosen columns look as before
-
-
-def counts(method: Method, features: Sequence[int | str]) -> list[int | str]:
-    """For which numbers of columns a method is measured: a selector without a rule has none of its own."""
-    if method.role is not Role.SELECTOR:
-        return ["all"]
-    return [count for count in features if count != "auto" or method.has_rule]
 
 
 def middle(candidates: list[dict[str, Any]], most: int | None) -> list[dict[str, Any]]:
@@ -239,11 +251,31 @@ def best_trial(trials: Sequence[Trial], metric: str) -> Trial:
     return max(trials, key=lambda trial: trial.scores[metric].mean())
 
 
+def _scorer(work: Work, sample: Sample, outcome: Outcome) -> Callable[[NDArray[np.intp], KMeansProtocol], Scores]:
+    """Scores of k-means on some columns, or of clusters by links where the method looks at nothing else."""
+    how = {"n_clusters": sample.n_classes, "n_runs": work.options.runs}
+    metrics = work.experiment.metrics
+    if work.method.role is Role.LINKS and sample.adjacency is None:
+        raise ValueError(f"{work.method.name} needs links between rows, and {work.cell.data} has none.")
+
+    @cache
+    def by_links(starts: int) -> Scores:
+        find = partial(cluster.cluster_links, sample.adjacency, n_starts=starts, **how)
+        return cluster_scores(find, sample, metrics, outcome)
+
+    def by_columns(kept: NDArray[np.intp], way: KMeansProtocol) -> Scores:
+        find = partial(cluster.repeated_kmeans, sample.X[:, kept], n_starts=way.starts, unit_rows=way.unit_rows, **how)
+        return cluster_scores(find, sample, metrics, outcome)
+
+    # Whether rows have unit length does not matter to links.
+    return (lambda kept, way: by_links(way.starts)) if work.method.role is Role.LINKS else by_columns
+
+
 def cluster_scores(
-    F: Any, sample: Sample, kmeans: Callable[[Any], NDArray[np.int32]], metrics: Any, outcome: Outcome
-) -> dict[str, NDArray[np.float64]]:
-    """Scores by metric and run of k-means."""
-    clusters, caught = recording_warnings(partial(kmeans, F))
+    find: Callable[[], NDArray[np.int32]], sample: Sample, metrics: Sequence[Metric], outcome: Outcome
+) -> Scores:
+    """Scores of clusters, by metric and run."""
+    clusters, caught = recording_warnings(find)
     if any(issubclass(warning.category, ConvergenceWarning) for warning in caught):
         outcome.note("fewer different rows than clusters on some columns")
     show_again(caught, but=ConvergenceWarning)
@@ -256,8 +288,9 @@ def cluster_scores(
 def _record(outcome: Outcome, measure: Measure, trial: Trial) -> None:
     scores = trial.scores[measure.metric.name]
     outcome.values += [(run, measure, float(score)) for run, score in enumerate(scores)]
-    own_number = {} if isinstance(measure.at, int) else {"n_features": trial.n_features}
-    outcome.chosen_by_measure[measure] = {**trial.parameters, **own_number}
+    own_number = not isinstance(measure.at, int) and trial.n_features > 0  # links alone have no columns
+    number = {"n_features": trial.n_features} if own_number else {}
+    outcome.chosen_by_measure[measure] = {**trial.parameters, **number}
     outcome.nonzeros_by_measure[measure] = trial.nonzeros_per_row
 
 
