@@ -82,7 +82,6 @@ VARIANTS = [
     RBFMap(gamma=0.5, n_components=3),
     PolynomialMap(3),
     PolynomialMap(3, interaction_only=True),
-    PolynomialMap(3, interaction_only=True),
     HermiteMap(2, 0.5),
     HermiteMap(3, expansion="taylor"),
     OnlinePerceptron(n_passes=3, shuffle=True, average=True),

@@ -44,6 +44,25 @@ def _in_two_units(parts: int, size: int, unit: str, part_unit: str) -> str:
     return f"{wholes:,} {unit} {rest} {part_unit}" if rest else f"{wholes:,} {unit}"
 
 
+def exact_seconds(value: float, decimals: int = 0) -> str:
+    """Seconds to a number of decimals, in as many units as they need.
+
+    >>> from vicinal._words import exact_seconds
+    >>> exact_seconds(274_800), exact_seconds(60.25, 2), exact_seconds(0.0125, 4), exact_seconds(0)
+    ('3 d 4 h 20 min', '1 min 0.25 s', '12.5 ms', '0 s')
+    """
+    size = round(abs(value), decimals)
+    whole = int(size)
+    parts: list[tuple[float, str]] = [(whole // 86400, "d"), (whole // 3600 % 24, "h"), (whole // 60 % 60, "min")]
+    if 0 < size < 1:
+        power, unit = (3, "ms") if size >= 1e-3 else (6, "µs")
+        parts.append((round(size * 10**power, max(decimals - power, 0)), unit))
+    else:
+        parts.append((round(whole % 60 + (size - whole), decimals), "s"))
+    words = " ".join(f"{count:,.15g} {unit}" for count, unit in parts if count) or "0 s"
+    return f"-{words}" if value < 0 and size else words
+
+
 def short_number(value: float) -> str:
     """A value with about four digits that matter.
 

@@ -135,6 +135,8 @@ def check_refusal(estimator, table, tags, words):
             answer(fitted(estimator, dense), dense.rows())
         except Refused:
             return
+        if table.values == "far" and np.finfo(float).eps * np.square(table.dense().astype(float)).max() > 1:
+            return  # the rounding of squares is larger than the differences: dense rows get by, or do not, by luck
         raise AssertionError(f"sparse rows are refused, dense ones are not: {words}")
 
 
@@ -159,14 +161,16 @@ def check_same_answers(estimator, table, model, X, out):
     if "n_jobs" in estimator.get_params():
         threads = [answer(fitted(clone(estimator).set_params(n_jobs=n), table, X), X) for n in (1, 2)]
         assert np.array_equal(*threads, equal_nan=True), "threads change the answer"
+    order = np.random.default_rng(0).permutation(table.shape[0])
+    assert_same(answer(model, _rows_of(X, order)), out[order], "rows in another order", digits)
     other = in_container(table, "csr_array" if not table.is_sparse else "C")
     if get_tags(estimator).input_tags.sparse:
         # Rows far from zero keep as many digits of their differences as float32 or float64 leave.
         scale = np.abs(table.dense().astype(float)).max(initial=0.0) if table.values == "far" else 0.0
+        # Two sums that are not rounded alike end at different points, by about the share at which a solver stops.
+        digits = max(digits, estimator.get_params().get("tol") or 0)
         found, expected = essence(fitted(estimator, other), other.rows()), essence(model, X)
         assert_same(found, expected, f"{other.container} is not the same", digits, scale)
-    order = np.random.default_rng(0).permutation(table.shape[0])
-    assert_same(answer(model, _rows_of(X, order)), out[order], "rows in another order", digits)
 
 
 def _rows_of(X, order):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
 
-from vicinal import RSFS, RUFS, RULLS, SNFS, DenoisingAutoencoder, GaussianProjection, RobustPCA
+from vicinal import RSFS, RUFS, RULLS, SNFS, DenoisingAutoencoder, GaussianProjection, RBFMap, RobustPCA
 
 ROWS = np.random.default_rng(0).standard_normal((12, 4))
 
@@ -56,3 +57,23 @@ def test_long_indices_are_as_good_as_short_ones(make):
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
     expected, found = (make(2, n_clusters=2, tol=0.01, random_state=0).fit(X).scores_ for X in (short, long))
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-3])
+def test_the_map_of_sparse_rows_far_from_zero_is_that_of_dense_ones(spread):
+    X = 1e10 + np.round(1e4 * spread * ROWS) / 1e4
+    X[:, 2] = np.arange(12) % 3  # a column with zeros stays where it is
+    dense, sparse = (RBFMap(gamma=0.5).fit(rows) for rows in (X, sp.csr_array(X)))
+    kernel = rbf_kernel(X - [1e10, 1e10, 0, 1e10], gamma=0.5)
+    for model in (dense, sparse):
+        for rows in (X, sp.csr_array(X), sp.csr_matrix(X)):
+            features = model.transform(rows)
+            np.testing.assert_allclose(features @ features.T, kernel, atol=1e-6)
+
+
+def test_rows_without_entries_where_all_training_rows_have_one():
+    X = np.abs(ROWS) + 0.1
+    dense, sparse = (RBFMap(gamma=0.5).fit(rows) for rows in (X, sp.csr_matrix(X)))
+    empty = sp.csr_array(X * [0, 1, 1, 0])
+    found, expected = (model.transform(empty) for model in (sparse, dense))
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-9)

@@ -330,8 +330,34 @@ def test_ticks_are_few_within_and_different(values, log, seconds):
     ticks = scale.ticks(6, seconds=seconds and min(values) < max(values))
     assert 1 <= len(ticks) <= 8
     assert all(-1e-6 <= scale(value) <= 500 + 1e-6 for value, _ in ticks)
-    if max(values) > 1.01 * min(values):
-        assert len({label for _, label in ticks}) == len(ticks)
+    assert len({label for _, label in ticks}) == len(ticks)
+
+
+SIZES = {"d": 86400, "h": 3600, "min": 60, "s": 1, "ms": 1e-3, "µs": 1e-6}
+
+
+NARROW_TIMES = [(270_473, 273_198), (59.99, 60.01), (1e-3, 1.0004e-3), (0.97, 1.04), (7200, 7203)]
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [*itertools.product(NARROW_TIMES, [False, True]), ((0, 100_000), False), ((0, 9e8), False), ((0.01, 1e5), True)],
+)
+def test_time_ticks_lie_where_their_labels_say(values, log):
+    ticks = scale_of(values, 0, 500, log=log).ticks(6, seconds=True)
+    assert len(ticks) >= 2
+    assert len({label for _, label in ticks}) == len(ticks)
+    for value, label in ticks:
+        words = label.replace(",", "").removeprefix("-").split()
+        said = sum(float(count) * SIZES[unit] for count, unit in zip(words[::2], words[1::2], strict=True))
+        assert said == pytest.approx(abs(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("values", [(1_230_000, 1_234_000), (5e15, 5.00001e15), (1, 1 + 1e-10), (-2.00001e7, -2e7)])
+def test_labels_of_narrow_axes_differ(values):
+    ticks = scale_of(values, 0, 500).ticks(6)
+    assert len(ticks) >= 2
+    assert [float(label.replace(",", "")) for _, label in ticks] == pytest.approx([v for v, _ in ticks], rel=1e-14)
 
 
 @pytest.mark.parametrize(

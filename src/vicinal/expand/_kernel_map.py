@@ -61,8 +61,9 @@ class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     eigenvectors_ : ndarray of shape (n_samples, n_features_out)
         Q, with the entry of largest size in every column positive.
     gamma_ : float
-    center_ : ndarray of shape (n_features_in_,) or None
-        Where the arithmetic takes place; it affects rounding only. None where the training rows were CSR.
+    center_ : ndarray of shape (n_features_in_,)
+        Where the arithmetic takes place; it affects rounding only. Where the training rows were CSR, 0 for columns in
+        which some of them have no entry.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -122,8 +123,8 @@ class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             n_components = min(check_count("n_components", self.n_components), n_samples)
         check_non_negative("tol", self.tol)
         self._refuse_what_does_not_fit(n_samples)
-        center = None if sp.issparse(given) else given.mean(axis=0, dtype=np.float64)
-        rows = _centred(given, center)
+        center = _center(given)
+        rows = _centred(given, center, sparse=True)
         gamma = self._kernel_width(given)
         values, vectors = _leading_eigenpairs(_lower_kernel_matrix(rows, gamma), n_components, self.tol)
         self.X_fit_, self.center_, self.gamma_ = given.copy(), center, gamma
@@ -160,11 +161,13 @@ class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         check_is_fitted(self)
         given = self._checked(X, reset=False)
-        training = _centred(self.X_fit_, self.center_)
+        sparse = sp.issparse(self.X_fit_)
+        training = _centred(self.X_fit_, self.center_, sparse=sparse)
         deviations = np.sqrt(self.eigenvalues_)
         out = np.empty((given.shape[0], len(deviations)), dtype=given.dtype)
         for block in _blocks(given.shape[0], sum(training.shape)):
-            kernel = rbf_kernel(_centred(given[block], self.center_), training, gamma=self.gamma_)
+            rows = _centred(given[block], self.center_, sparse=sparse)
+            kernel = rbf_kernel(rows, training, gamma=self.gamma_)
             np.divide(kernel @ self.eigenvectors_, deviations, out=out[block], casting="same_kind")
         return out
 
@@ -204,11 +207,22 @@ class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
 
 
-def _centred(X: Matrix, center: NDArray[np.float64] | None) -> Matrix:
-    """X in double precision and, for dense training rows, around their mean: distances far from zero lose digits."""
-    if center is None:
-        return X.astype(np.float64, copy=False)
-    return (X.toarray() if sp.issparse(X) else X) - center
+def _center(X: Matrix) -> NDArray[np.float64]:
+    """The mean of dense rows; of CSR rows that of full columns, which can be moved without making entries of zeros."""
+    if not sp.issparse(X):
+        return np.asarray(X.mean(axis=0, dtype=np.float64))
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    return np.where(full, np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0], 0.0)
+
+
+def _centred(X: Matrix, center: NDArray[np.float64], *, sparse: bool) -> Matrix:
+    """X in double precision around a center, as distances far from zero lose digits; CSR rows stay so if `sparse`."""
+    if not (sparse and sp.issparse(X)):
+        return (X.toarray() if sp.issparse(X) else X) - center
+    moved = np.flatnonzero(center)
+    starts = len(moved) * np.arange(X.shape[0] + 1)
+    shift = (np.tile(center[moved], X.shape[0]), np.tile(moved, X.shape[0]), starts)
+    return X.astype(np.float64, copy=False) - type(X)(shift, shape=X.shape)
 
 
 def _blocks(n_rows: int, entries_per_row: int) -> Iterator[slice]:

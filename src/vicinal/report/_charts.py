@@ -12,7 +12,7 @@ from markupsafe import Markup
 from .._page import DotRow, Dots, Lines, Point, Scatter, Series
 from .._words import human_seconds, short_number
 from ._labels import Box, place, spread
-from ._scales import Scale, cut, is_drawable, scale_of, text_width
+from ._scales import Scale, cut, is_drawable, numbers, scale_of, text_width
 from ._svg import (
     FONT,
     NO_VALUES,
@@ -66,7 +66,8 @@ def _apart(ticks: list[tuple[float, str]], scale: Scale) -> bool:
 
 def _x_ticks(scale: Scale, *, seconds: bool = False, values: Iterable[float] = ()) -> list[tuple[float, str]]:
     """The measured values themselves where they are few and far enough apart, round ones otherwise."""
-    own = [(value, short_number(value)) for value in sorted(set(values))]
+    different = sorted(set(values))
+    own = list(zip(different, numbers(different), strict=True))
     if 1 <= len(own) <= 9 and _apart(own, scale):
         return own
     for most in range(max(6, int((scale.end - scale.start) / 110)), 1, -1):

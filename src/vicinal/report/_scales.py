@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from .._words import human_seconds, short_number
+from .._words import exact_seconds, human_seconds, short_number
 
 SECONDS = (
     *(base * 10.0**power for power in range(-6, 1) for base in (1, 2, 5)),
@@ -16,6 +16,9 @@ SECONDS = (
 )
 # The ticks of a wide range: a step of about ten each.
 ROUND_SECONDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 36000.0, 432000.0, 4320000.0)
+# Steps of linear axes of time, from a second to half a day.
+TIME_STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200)
+DAY = 86400
 
 
 def is_drawable(value: Any, *, log: bool = False) -> TypeGuard[float]:
@@ -43,14 +46,21 @@ class Scale:
     def ticks(self, most: int, *, seconds: bool = False) -> list[tuple[float, str]]:
         """At most about `most` round values within the range, with their labels."""
         values = self._log_ticks(most, seconds) if self.log else []
-        if len(values) < 2:
-            step = nice_step((self.high - self.low) / max(most, 1))
-            first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-            values = [step * number for number in range(first, last + 1)]
-            digits = max(0, -math.floor(math.log10(step) + 1e-9))
-            if not seconds and (step < 1 and digits <= 8):
-                return [(value, f"{value + 0.0:.{digits}f}") for value in values]
-        return [(value, human_seconds(value) if seconds else short_number(value)) for value in values]
+        if len(values) >= 2:
+            labels = [human_seconds(value) for value in values] if seconds else numbers(values)
+            return list(zip(values, labels, strict=True))
+        step = (self.high - self.low) / max(most, 1)
+        step = time_step(step) if seconds else nice_step(step)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [step * number for number in range(first, last + 1)]
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+        if seconds:
+            labels = [exact_seconds(value, decimals) for value in values]
+        elif step < 1 and decimals <= 8:
+            labels = [f"{value + 0.0:.{decimals}f}" for value in values]
+        else:
+            labels = numbers(values)
+        return list(zip(values, labels, strict=True))
 
     def _log_ticks(self, most: int, seconds: bool) -> list[float]:
         choices: Iterable[Sequence[float]]
@@ -73,6 +83,23 @@ def nice_step(step: float) -> float:
     """The round number (1, 2 or 5 times a power of ten) just above."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(base * power for base in (1, 2, 5, 10) if base * power >= step * (1 - 1e-9))
+
+
+def time_step(step: float) -> float:
+    """The round time just above: 20 minutes, 3 hours, 50 days."""
+    if step <= 1:
+        return nice_step(step)
+    return next((s for s in TIME_STEPS if s >= step * (1 - 1e-9)), 0) or DAY * max(1.0, nice_step(step / DAY))
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Short labels of different values, with more digits where two of them would be the same.
+
+    >>> numbers([1_000_000, 2_000_000]), numbers([1_230_000, 1_234_000])
+    (['1M', '2M'], ['1,230,000', '1,234,000'])
+    """
+    labels = [short_number(value) for value in values]
+    return labels if len(set(labels)) == len(labels) else [f"{value:,.15g}" for value in values]
 
 
 def scale_of(values: Iterable[float], start: float, end: float, *, log: bool = False, pad: float = 0.06) -> Scale:
