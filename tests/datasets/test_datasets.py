@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from vicinal._validation import suggest
-from vicinal.datasets import Dataset, catalog, fetch, load, path_of
+from vicinal.datasets import Dataset, catalog, checksum, fetch, load, path_of
 from vicinal.datasets import _fetch as fetching
 from vicinal.datasets._catalog import entries
 
@@ -328,3 +328,10 @@ def test_the_draw_of_kdd99_sa_is_scikit_learns(real_data):
     rows = fetching.sa_rows(attack == load("kdd99_10pct").classes.index("normal"))
     np.testing.assert_array_equal(whole[rows], X)
     np.testing.assert_array_equal(np.arange(len(y)) >= 97278, y)
+
+
+def test_the_checksum_of_what_scikit_learn_includes_is_the_same_before_and_after_it_is_fetched(cache):
+    before = checksum("iris")
+    assert len(before) == 64
+    fetch("iris")
+    assert checksum("iris") == before

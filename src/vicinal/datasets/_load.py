@@ -91,6 +91,9 @@ def load(name: str) -> Sample:
 def checksum(name: str) -> str:
     """The checksum of a data set: of its file where there is one here, otherwise what the catalogue says.
 
+    What was fetched and compared with the catalogue's checksum of its values is what the catalogue says, whether the
+    cache has it or not.
+
     Parameters
     ----------
     name : str
@@ -108,10 +111,11 @@ def checksum(name: str) -> str:
     64
     """
     path, entry = path_of(name), entries().get(name)
-    if path is not None:
+    compared = entry is not None and entry.content is not None and path == cached_path(name)
+    if path is not None and not compared:
         status = path.stat()
         return _file_checksum(path, status.st_mtime_ns, status.st_size)
-    return (entry.sha256 or "") if entry else ""
+    return (entry.sha256 or entry.content or "") if entry else ""
 
 
 @cache
