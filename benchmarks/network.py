@@ -23,6 +23,7 @@ from vicinal._triplets import Rows, TripletSampler
 from vicinal.select._partial_order import mean_differences
 
 METHODS = ("SPOP", "PPOP", "MMPOP", "GFS", "LUFS", "UDFS", "LaplacianScore")
+NAMES = {"LaplacianScore": "laplacian-score"}
 NETWORKS = {"net_citeseer": "Citeseer", "net_cora": "Cora", "net_wiki": "Wiki"}
 
 
@@ -47,7 +48,7 @@ def fitted(method: str, X: sp.csr_array, A: sp.csr_array, n_classes: int) -> dic
     kind = getattr(select, method)
     given = {"random_state": 0} if method in ("PPOP", "MMPOP", "GFS", "LUFS") else {}
     given |= {"n_clusters": n_classes} if method in ("UDFS", "LUFS") else {}
-    links = {"adjacency": A} if issubclass(kind, select.NetworkSelector) else {}
+    links = {"adjacency": A} if select.SELECTORS[NAMES.get(method, method.lower())].reads_links else {}
 
     def fit() -> None:
         with warnings.catch_warnings():

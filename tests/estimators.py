@@ -22,6 +22,8 @@ from vicinal.expand import (
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from vicinal.select import (
+    GFS,
+    LUFS,
     MCFS,
     MMPOP,
     NDFS,
@@ -64,6 +66,8 @@ ONE_OF_EACH = sorted(
         RUFS(n_clusters=2, tol=0.01),
         RSFS(n_clusters=2, tol=0.01),
         SNFS(),
+        GFS(),
+        LUFS(n_clusters=2),
         SPOP(),
         PPOP(),
         MMPOP(),
@@ -88,7 +92,6 @@ VARIANTS = [
     KernelPerceptron(Gaussian(0.5), n_passes=3, shuffle=True, average=True),
     KernelPerceptron(budget=20),
     KernelPerceptron("precomputed"),
-    KernelPerceptron("precomputed"),
     RandomFourierFeatures(10, kernel="laplacian", gamma="median"),
     RandomFourierFeatures(10, frequencies="hadamard"),
     RandomFourierFeatures(10, frequencies="orthogonal"),
@@ -105,6 +108,9 @@ VARIANTS = [
     SNFS(affinity="euclidean"),
     SNFS(affinity="cosine"),
     SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
+    PPOP(penalty="auto", average=False),
+    MMPOP(penalty=0),
+    MMPOP(solver="exact"),
 ]
 
 

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from vicinal import SpectralFeatures
-from vicinal.cluster import repeated_kmeans
+from vicinal.cluster import cluster_links, repeated_kmeans
 from vicinal.metrics import clustering_accuracy
+from vicinal.network import Network
 
 
 def scaled_by_hand(F):
@@ -176,3 +177,53 @@ def test_of_several_starts_the_tightest_clusters_count(rng):
     once = [spread(clusters) for clusters in repeated_kmeans(X, 6, n_runs=5, unit_rows=False)]
     often = [spread(clusters) for clusters in repeated_kmeans(X, 6, n_runs=5, n_starts=8, unit_rows=False)]
     assert max(often) < np.mean(once)
+
+
+class TestLinks:
+    def groups(self, rng, n=60, n_groups=3, within=0.4, between=0.02):
+        group = np.arange(n) % n_groups
+        chance = np.where(group[:, None] == group, within, between)
+        links = np.triu(rng.random((n, n)) < chance, 1)
+        return (links | links.T).astype(float), group
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, Network])
+    def test_groups_are_found(self, rng, kind):
+        adjacency, group = self.groups(rng)
+        clusters = cluster_links(kind(adjacency), 3, n_runs=4, n_starts=3)
+        assert clusters.shape == (4, 60)
+        assert min(clustering_accuracy(group, labels) for labels in clusters) > 0.95
+
+    def test_small_parts_are_no_clusters(self, rng):
+        """Plain spectral clustering would take pairs of nodes that are linked to nobody else for two of the three."""
+        adjacency, group = self.groups(rng)
+        pairs = np.kron(np.eye(6), np.array([[0.0, 1.0], [1.0, 0.0]]))
+        whole = sp.block_diag([adjacency, pairs, sp.csr_array((3, 3))], format="csr")
+        clusters = cluster_links(whole, 3, n_runs=3, n_starts=5)
+        assert min(clustering_accuracy(group, labels[:60]) for labels in clusters) > 0.9
+
+    def test_is_k_means_on_the_eigenvectors_of_the_formula(self, rng):
+        adjacency, _ = self.groups(rng)
+        degrees = adjacency.sum(axis=1)
+        scale = np.diag(1 / np.sqrt(degrees + degrees.mean()))
+        vectors = np.linalg.eigh(scale @ adjacency @ scale)[1][:, -3:]
+        expected = repeated_kmeans(vectors, 3, n_runs=2, n_starts=2)
+        for ours, theirs in zip(cluster_links(adjacency, 3, n_runs=2, n_starts=2), expected, strict=True):
+            assert clustering_accuracy(theirs, ours) == 1
+
+    def test_directed_links_count_both_ways(self, rng):
+        adjacency, _ = self.groups(rng)
+        one_way = np.triu(adjacency)
+        np.testing.assert_array_equal(cluster_links(one_way, 3, n_runs=1), cluster_links(adjacency, 3, n_runs=1))
+
+    @pytest.mark.parametrize(
+        ("adjacency", "n_clusters", "message"),
+        [
+            (np.zeros((4, 4)), 2, "has no links"),
+            (1 - np.eye(4), 5, "n_clusters is 5, but there are only 4 nodes"),
+            (np.ones((4, 3)), 2, "its shape is"),
+            (1 - np.eye(4), 0, "n_clusters must be a whole number"),
+        ],
+    )
+    def test_bad_input_is_told_in_one_sentence(self, adjacency, n_clusters, message):
+        with pytest.raises(ValueError, match=message):
+            cluster_links(adjacency, n_clusters)

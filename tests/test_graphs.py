@@ -5,7 +5,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from vicinal.graphs import laplacian, neighbor_graph, smooth_eigenvectors
+from vicinal.graphs import laplacian, leading_eigenvectors, neighbor_graph, smooth_eigenvectors
 
 
 def slow_nearest(X, k):
@@ -219,3 +219,25 @@ def test_bad_input(rng):
         smooth_eigenvectors(neighbor_graph(X[:3], 1), 3)
     with pytest.raises(ValueError, match="but 0 rows of the graph have an edge, which gives 0 at most"):
         smooth_eigenvectors(np.zeros((3, 3)), 1)
+
+
+@pytest.mark.parametrize("n", [40, 1500])
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_leading_eigenvectors_are_those_of_the_dense_matrix(n, rank):
+    """Also where the matrix is too large to be made dense."""
+    random = np.random.RandomState(0)
+    S = sp.random(n, n, 8 / n, format="csr", random_state=random)
+    S = sp.csr_array(S + S.T)
+    less = random.normal(size=(n, rank)) / np.sqrt(n) if rank else None
+    values, vectors = leading_eigenvectors(S, 3, less=less)
+    dense = S.toarray() - (less @ less.T if rank else 0)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(dense)[::-1][:3], atol=1e-8)
+    np.testing.assert_allclose(dense @ vectors, vectors * values, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-8)
+    assert np.all(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(3)] > 0)
+
+
+def test_leading_eigenvectors_need_a_square_matrix_and_enough_rows():
+    for S, n_vectors in ((np.ones((3, 2)), 1), (np.eye(3), 4)):
+        with pytest.raises(ValueError, match="S must be square with at least"):
+            leading_eigenvectors(S, n_vectors)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
+        GFS,
+        LUFS,
         MCFS,
         MMPOP,
         NDFS,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "GFS",
+    "LUFS",
     "MCFS",
     "MMPOP",
     "NDFS",

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from ._nearest import nearest_rows
 from ._validation import Matrix, check_choice, check_count, check_positive
 
-__all__ = ["laplacian", "nearest_rows", "neighbor_graph", "smooth_eigenvectors"]
+__all__ = ["laplacian", "leading_eigenvectors", "nearest_rows", "neighbor_graph", "smooth_eigenvectors"]
 
 WEIGHTS = ("binary", "heat", "cosine")
 
@@ -178,6 +178,49 @@ def smooth_eigenvectors(W: Matrix, n_vectors: int) -> tuple[NDArray[np.float64],
     return values, vectors
 
 
+def leading_eigenvectors(
+    S: Matrix, n_vectors: int, *, less: Matrix | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The eigenvectors of a symmetric matrix, or of one less another of low rank, with the largest eigenvalues.
+
+    Neither is made dense, unless they are small.
+
+    Parameters
+    ----------
+    S : array-like or sparse matrix of shape (n, n)
+        Symmetric.
+    n_vectors : int
+        At most n.
+    less : array-like or sparse matrix of shape (n, rank), default=None
+        V in ``S - V V'``. With the degrees over the root of their sum, of a network, that is its modularity.
+
+    Returns
+    -------
+    values : ndarray of shape (n_vectors,)
+        In descending order.
+    vectors : ndarray of shape (n, n_vectors)
+        Orthonormal, each in a column; its largest entry is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.graphs import leading_eigenvectors
+    >>> path = np.eye(4, k=1) + np.eye(4, k=-1)
+    >>> values, vectors = leading_eigenvectors(path, 1)
+    >>> values.round(3), vectors.ravel().round(3)
+    (array([1.618]), array([0.372, 0.602, 0.602, 0.372]))
+    >>> degrees = path.sum(axis=1)
+    >>> leading_eigenvectors(path, 1, less=degrees[:, None] / np.sqrt(degrees.sum()))[1].ravel().round(3)
+    array([ 0.602,  0.372, -0.372, -0.602])
+    """
+    matrix = sp.csr_array(check_array(S, accept_sparse="csr", dtype=np.float64))
+    n = check_count("n_vectors", n_vectors)
+    if matrix.shape[0] != matrix.shape[1] or n > matrix.shape[0]:
+        raise ValueError(f"S must be square with at least {n} rows for as many vectors; its shape is {matrix.shape}.")
+    values, vectors = _leading(matrix, less, n)
+    return values, _with_fixed_signs(vectors)
+
+
 def _part_contrasts(parts: NDArray, roots: NDArray, most: int) -> NDArray:
     """Orthonormal null vectors of the normalised Laplacian: each part but the last against the lighter ones."""
     volumes = np.bincount(parts, weights=roots**2)
@@ -199,38 +242,39 @@ def _smooth_within_parts(
     similarity: sp.csr_array, parts: NDArray, roots: NDArray, n_vectors: int
 ) -> tuple[NDArray, NDArray]:
     """The smallest eigenvalues of I - D^-1/2 W D^-1/2 other than one 0 for each part, and their eigenvectors."""
-    n = len(roots)
     volumes = np.bincount(parts, weights=roots**2)
+    # Eigenvalues lie in [-1, 1]; those of the null vectors move from 1 to -2, beyond all others.
+    moved = np.sqrt(3 / volumes[parts]) * roots
+    null_vectors = sp.csr_array((moved, (np.arange(len(parts)), parts)), shape=(len(parts), len(volumes)))
+    values, vectors = _leading(similarity, null_vectors, n_vectors)
+    return np.clip(1 - values, 0, 2), vectors
 
-    def null_part(vector: NDArray) -> NDArray:
-        return roots * (np.bincount(parts, weights=roots * vector) / volumes)[parts]
 
+def _leading(matrix: sp.csr_array, less: Matrix | None, n_vectors: int) -> tuple[NDArray, NDArray]:
+    """The largest eigenvalues of matrix - less less' and their eigenvectors."""
+    n = matrix.shape[0]
     if n <= _DENSE_ROWS or n_vectors > n // 4:
-        matrix = -similarity.toarray()
-        for part in range(len(volumes)):
-            members = np.flatnonzero(parts == part)
-            # Eigenvalues lie in [-1, 1]; those of the null vectors move from -1 to 2, beyond all others.
-            matrix[np.ix_(members, members)] += 3 / volumes[part] * np.outer(roots[members], roots[members])
-        values, vectors = eigh(matrix, subset_by_index=(0, n_vectors - 1), overwrite_a=True, check_finite=False)
-        return np.clip(1 + values, 0, 2), vectors
+        dense = -matrix.toarray()
+        if less is not None:
+            dense += (less @ less.T).toarray() if sp.issparse(less) else less @ less.T
+        values, vectors = eigh(dense, subset_by_index=(0, n_vectors - 1), overwrite_a=True, check_finite=False)
+        return -values, vectors
 
-    def deflated(vector: NDArray) -> NDArray:
-        vector = vector.ravel()
-        return similarity @ vector - 3 * null_part(vector)
+    def product(vector: NDArray) -> NDArray:
+        found = matrix @ vector.ravel()
+        return found if less is None else found - less @ (less.T @ vector.ravel())
 
-    start = np.random.default_rng(0).standard_normal(n)
-    start -= null_part(start)
     values, vectors = eigsh(
-        LinearOperator((n, n), matvec=deflated, dtype=np.float64),
+        LinearOperator((n, n), matvec=product, dtype=np.float64),
         k=n_vectors,
         which="LA",
-        v0=start,
+        v0=np.random.default_rng(0).standard_normal(n),
         ncv=min(n, max(4 * n_vectors, 60)),
         tol=1e-10,
         maxiter=100 * n,
     )
     order = np.argsort(-values, kind="stable")
-    return np.clip(1 - values[order], 0, 2), vectors[:, order]
+    return values[order], vectors[:, order]
 
 
 def _with_fixed_signs(vectors: NDArray) -> NDArray:

@@ -6,9 +6,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal._optim._trace import SMOOTHING
 from vicinal.graphs import nearest_rows
 from vicinal.select._columns import varying
-from vicinal.select._udfs import SMOOTHING, UDFS, _minimise, _Reweighted, neighborhood_scatter
+from vicinal.select._udfs import UDFS, neighborhood_scatter
 
 
 def planted(rng, n, n_columns, n_informative, copies=False):
@@ -56,28 +57,6 @@ def test_scatter_of_more_values_than_are_held_at_a_time(rng):
     np.testing.assert_allclose(n_copies * B.toarray(), slow_scatter(X, 4, 1.0), atol=1e-12)
 
 
-@pytest.mark.parametrize("form", ["rows", "columns"])
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("shape", [(10, 16), (16, 10)])
-def test_solves_are_those_of_the_explicit_matrix(rng, form, kind, shape):
-    X, spread = rng.normal(size=shape), rng.uniform(1e-3, 2, shape[1])
-    B = neighborhood_scatter(X, 3, 1.0)
-    form_ = _Reweighted(kind(X), B, spread, 0.4, form)
-    M = X.T @ (B @ X)
-    V = rng.normal(size=(shape[1], 2))
-    solved = np.sqrt(spread)[:, None] * form_._solve(np.sqrt(spread)[:, None] * V)
-    np.testing.assert_allclose(solved, np.linalg.solve(M + 0.4 * np.diag(1 / spread), V), atol=1e-10)
-    W = np.eye(shape[1])[:, :2]
-    lower = form_.lower(W)
-    np.testing.assert_allclose(lower.T @ lower, np.eye(2), atol=1e-10)
-    explicit = M + 0.4 * np.diag(1 / spread)
-    assert np.trace(lower.T @ explicit @ lower) <= np.trace(W.T @ explicit @ W)
-    for _ in range(20):
-        lower = form_.lower(lower)
-    smallest = scipy.linalg.eigvalsh(explicit)[:2]
-    np.testing.assert_allclose(np.diag(lower.T @ explicit @ lower), smallest, rtol=1e-8)
-
-
 @pytest.mark.parametrize("shape", [(40, 15), (20, 30)])
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
 def test_at_rest_the_coefficients_are_the_smallest_eigenvectors(rng, shape, gamma):
@@ -100,15 +79,6 @@ def test_the_objective_never_rises(rng, shape, gamma):
     assert len(selector.objective_) == selector.n_iter_ > 1
     assert np.all(np.diff(selector.objective_) <= 0)
     np.testing.assert_allclose(np.sum(selector.scores_**2), 5, rtol=1e-9)
-
-
-@pytest.mark.parametrize("shape", [(40, 30), (30, 40)])
-def test_both_forms_agree(rng, shape):
-    X = planted(rng, *shape, 5)
-    B = neighborhood_scatter(X, 5, 1.0)
-    found = [_minimise(X, B, 4, 1.0, 50, 1e-5, form) for form in ("rows", "columns")]
-    np.testing.assert_allclose(found[0].objective, found[1].objective, rtol=1e-7)
-    np.testing.assert_allclose(*(np.linalg.norm(one.solution, axis=1) for one in found), rtol=1e-3, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 20), (25, 60)])

@@ -7,12 +7,15 @@ from ._nonnegative import multiplicative_step, orthogonal_parts
 from ._penalty import find_penalty
 from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_least_squares
 from ._solved import Solved
+from ._trace import Reweighted, RowForm, minimize_trace
 from ._triplets import TripletDescent
 
 __all__ = [
     "BoxMinimum",
     "Form",
     "LassoPath",
+    "Reweighted",
+    "RowForm",
     "RowWeightedRidge",
     "Solved",
     "TripletDescent",
@@ -23,6 +26,7 @@ __all__ = [
     "find_penalty",
     "least_angle_lasso",
     "minimize_in_box",
+    "minimize_trace",
     "multiplicative_step",
     "orthogonal_parts",
     "products_of_rows",

@@ -142,12 +142,7 @@ def write_score_curve(
 
 
 def score_curve(
-    scores: NDArray[np.float64],
-    names: Sequence[str],
-    n_kept: int,
-    n_auto: int | None,
-    title: str,
-    remark: str = "",
+    scores: NDArray[np.float64], names: Sequence[str], n_kept: int, n_auto: int | None, title: str, remark: str = ""
 ) -> Markup:
     """The curve as an SVG element with its own style; ranks have a log scale where the cut comes early."""
     top, bottom, right = TOP, HEIGHT - 54, WIDE

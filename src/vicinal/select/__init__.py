@@ -1,7 +1,9 @@
 """Which columns are worth keeping, when there are no labels."""
 
 from ._base import FeatureSelector
+from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
+from ._lufs import LUFS
 from ._mcfs import MCFS
 from ._ndfs import NDFS
 from ._pop import MMPOP, PPOP, SPOP
@@ -14,6 +16,8 @@ from ._udfs import UDFS
 from ._variance import MaximumVariance
 
 __all__ = [
+    "GFS",
+    "LUFS",
     "MCFS",
     "MMPOP",
     "NDFS",

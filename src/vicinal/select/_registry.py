@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from ._base import FeatureSelector, NetworkSelector
+from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
+from ._lufs import LUFS
 from ._mcfs import MCFS
 from ._ndfs import NDFS
 from ._pop import MMPOP, PPOP, SPOP
@@ -45,7 +47,7 @@ class SelectorEntry:
     >>> [entry.label for entry in SELECTORS.values() if entry.has_rule]
     ['SNFS']
     >>> [entry.name for entry in SELECTORS.values() if entry.reads_links]
-    ['spop', 'ppop', 'mmpop']
+    ['lufs', 'gfs', 'spop', 'ppop', 'mmpop']
     """
 
     name: str
@@ -78,6 +80,8 @@ SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
             SelectorEntry("rufs", "RUFS", RUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
             SelectorEntry("rsfs", "RSFS", RSFS, ("regression_weight", "sparsity", "outlier_cost")),
             SelectorEntry("snfs", "SNFS", SNFS),
+            SelectorEntry("lufs", "LUFS", LUFS, ("community_weight", "sparsity", "ridge")),
+            SelectorEntry("gfs", "GFS", GFS, ("sparsity", "ridge"), scale="minmax"),
             SelectorEntry("spop", "SPOP", SPOP, scale="minmax"),
             SelectorEntry("ppop", "PPOP", PPOP, scale="minmax"),
             SelectorEntry("mmpop", "MMPOP", MMPOP, scale="minmax"),

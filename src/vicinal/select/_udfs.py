@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._calls import n_threads
-from .._optim import Form, Solved, descend_by_reweighting, products_of_rows, row_lengths
+from .._optim import RowForm, minimize_trace, row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import nearest_rows
 from ._base import FeatureSelector, Ranked
 from ._columns import as_doubles, check_cluster_count, varying
 
-SMOOTHING = 1e-6
-_KRYLOV_STEPS = 3
 _BLOCK = 2**22  # values of rows held at a time
 
 
@@ -139,7 +136,15 @@ class UDFS(FeatureSelector):
         if not sp.issparse(X):
             X = X - X.mean(axis=0)  # which changes nothing but digits
         scatter = neighborhood_scatter(X, self.n_neighbors, ridge)
-        found = _minimise(X, scatter, self.coef_.shape[1], gamma, self.max_iter, self.tol)
+        found = minimize_trace(
+            X,
+            RowForm(scatter),
+            self.coef_.shape[1],
+            gamma,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_threads=n_threads(None),
+        )
         self.coef_[kept] = found.solution
         return Ranked.by(found, row_lengths(self.coef_), steps="reweightings")
 
@@ -172,78 +177,3 @@ def _squared_distances(X: Matrix, members: NDArray[np.intp]) -> NDArray[np.float
                 squares = differences.multiply(differences) if sp.issparse(X) else differences**2
                 squared[block, a, b] = squared[block, b, a] = squares.sum(axis=1)
     return squared
-
-
-def _minimise(
-    X: Matrix, B: sp.csr_array, n_vectors: int, gamma: float, max_iter: int, tol: float, form: Form = "auto"
-) -> Solved[NDArray[np.float64]]:
-    alone = _diagonal(X, B) + gamma  # the objective of each column alone
-    lengths = 1 / alone
-    lengths *= np.sqrt(n_vectors) / np.linalg.norm(lengths)
-    start = np.zeros((X.shape[1], n_vectors))
-    start[np.argsort(alone, kind="stable")[:n_vectors], np.arange(n_vectors)] = 1
-
-    def step(W: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _Reweighted(X, B, spread, gamma, form).lower(W)
-
-    def value(W: NDArray[np.float64]) -> float:
-        combined = X @ W
-        return float(np.vdot(combined, B @ combined) + gamma * np.hypot(row_lengths(W), SMOOTHING).sum())
-
-    return descend_by_reweighting(
-        step, value, start, 2 * np.hypot(lengths, SMOOTHING), smoothing=SMOOTHING, max_iter=max_iter, tol=tol
-    )
-
-
-def _diagonal(X: Matrix, B: sp.csr_array) -> NDArray[np.float64]:
-    """Of M = X' B X."""
-    BX = B @ X
-    diagonal = X.multiply(BX).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, BX)
-    return np.maximum(np.asarray(diagonal, dtype=np.float64).ravel(), 0)
-
-
-class _Reweighted:
-    """The quadratic form M + gamma diag(1 / spread), whose smallest eigenvectors are wanted.
-
-    With R = diag(spread)^1/2 and W = R V it is Y' B Y + gamma I in V, where Y = X R: no large number appears where a
-    spread is small. Its inverse is a matter of D x D ("columns"), or of n x n ("rows"):
-    (Y' B Y + gamma I)^-1 = (I - Y' B (Y Y' B + gamma I)^-1 Y) / gamma.
-    """
-
-    def __init__(self, X: Matrix, B: sp.csr_array, spread: NDArray[np.float64], gamma: float, form: Form):
-        self.B, self.gamma = B, gamma
-        self.root = np.sqrt(spread)[:, None]
-        self.scaled = X.multiply(self.root.T).tocsr() if sp.issparse(X) else X * self.root.T
-        self.by_rows = form == "rows" or (form == "auto" and X.shape[0] < X.shape[1])
-        if self.by_rows:
-            inner = (B @ products_of_rows(self.scaled, n_threads=n_threads(None))).T
-            inner.flat[:: inner.shape[0] + 1] += gamma
-            self.factor = scipy.linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
-        else:
-            inner = self.scaled.T @ (B @ self.scaled)
-            inner = inner.toarray() if sp.issparse(inner) else inner
-            inner.flat[:: inner.shape[0] + 1] += gamma
-            self.factor = scipy.linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
-
-    def lower(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Orthonormal columns with the lowest sum of the form that span{W, C W, C C W, ...} holds; C is its inverse."""
-        blocks = [W / self.root]
-        for _ in range(_KRYLOV_STEPS):
-            block = self._solve(self.root**2 * blocks[-1])
-            blocks.append(block / np.linalg.norm(self.root * block, axis=0))
-        basis = np.hstack(blocks)
-        for _ in range(2):  # the second time mends what the first leaves of nearly dependent columns
-            weighted = self.root * basis
-            sizes, directions = np.linalg.eigh(weighted.T @ weighted)
-            kept = sizes > 1e-13 * sizes[-1]
-            basis = basis @ (directions[:, kept] / np.sqrt(sizes[kept]))
-        combined = self.scaled @ basis
-        values = combined.T @ (self.B @ combined) + self.gamma * (basis.T @ basis)
-        _, directions = np.linalg.eigh((values + values.T) / 2)
-        return self.root * (basis @ directions[:, : W.shape[1]])
-
-    def _solve(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self.by_rows:
-            return scipy.linalg.cho_solve(self.factor, V, check_finite=False)
-        inner = scipy.linalg.lu_solve(self.factor, self.scaled @ V, check_finite=False)
-        return (V - self.scaled.T @ (self.B @ inner)) / self.gamma
