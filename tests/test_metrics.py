@@ -14,6 +14,7 @@ from vicinal import RandLocal
 from vicinal.metrics import (
     clustering_accuracy,
     corrected_t_test,
+    link_auc,
     mean_interval,
     normalized_mutual_information,
     sparsity_ratio,
@@ -153,3 +154,24 @@ def test_bad_scores_get_one_clear_sentence():
         mean_interval([0.1, 0.2], -1)
     with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
         mean_interval([0.1, 0.2], 0.25, confidence=95)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-170])
+def test_link_auc_of_very_large_and_small_values(rng, unit):
+    X = rng.normal(size=(30, 5)) * (rng.random((30, 5)) < 0.6)
+    A = np.triu(rng.random((30, 30)) < 0.2, 1)
+    A = (A | A.T).astype(float)
+    assert link_auc(unit * X, A) == pytest.approx(link_auc(X, A))
+    assert link_auc(unit * X, A, n_triplets=500, random_state=0) == link_auc(X, A, n_triplets=500, random_state=0)
+
+
+def test_link_auc_of_entries_that_stand_twice(rng):
+    X = rng.normal(size=(30, 5)).round(2)
+    A = np.triu(rng.random((30, 30)) < 0.2, 1)
+    A = (A | A.T).astype(float)
+    twice = sp.csr_matrix(
+        (np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(5), 30), 2), np.arange(0, 301, 10)), shape=X.shape
+    )
+    for n_triplets in (None, 500):
+        drawn = {"n_triplets": n_triplets, "random_state": 0}
+        assert link_auc(twice, A, **drawn) == pytest.approx(link_auc(X, A, **drawn), abs=1e-12)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from vicinal import SPOP
 from vicinal.datasets import Sample
-from vicinal.network import Network, from_edges, from_networkx, hold_out_links
+from vicinal.network import Network, from_edges, from_networkx, hold_out_links, is_symmetric
 
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
 
@@ -140,7 +140,9 @@ def test_unknown_nodes_are_listed_with_their_lines(tmp_path):
         ("source,target,w\nx,y,much\n", {"weight": "w"}, "Weights of edges are numbers"),
         ("source,target,w\nx,y,1\ny,x,2\n", {"weight": "w"}, "listed with the weights 1 and 2"),
         ("source,target\nx,x\nx,y\n", {}, r"An edge leads from a node to itself: x \(line 2\)"),
-        ("source,target,w\nx,y,-1\n", {"weight": "w"}, "negative weights"),
+        ("source,target,w\nx,y,-1\n", {"weight": "w"}, r"at least 0; these are not: -1 \(line 2\)"),
+        ("source,target,w\nx,y,1\ny,z,\n", {"weight": "w"}, r"these are not: nan \(line 3\)"),
+        ("a,a\nx,y\n", {"source": "a", "target": "b"}, "columns of the same name"),
         ("", {}, "is empty"),
     ],
 )
@@ -239,3 +241,58 @@ def test_a_sample_slices_a_network(groups):
     part = Sample(X, y, adjacency=network)[np.arange(0, 120, 2)]
     assert part.adjacency.shape == (60, 60)
     np.testing.assert_array_equal(part.adjacency.tocsr().toarray(), network.tocsr().toarray()[::2, ::2])
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "n_links"),
+    [
+        ("ann,bob\nbob,cleo\n", None, 2),  # bob stands again: no header
+        ("paper,cites\nann,bob\nbob,cleo\n", None, 2),
+        ("paper,cites\nann,bob\nbob,cleo\n", ["ann", "bob", "cleo"], 2),
+        ("\ufeff0,1\n1,2\n", 3, 2),
+        ("\ufeffsource,target\n0,1\n", 3, 1),
+        ("ann, bob\nbob, cleo\n", ["ann", "bob", "cleo"], 2),
+        ("0   1\n1   2\n", 3, 2),
+        ("1,2\n2,3\n", None, 2),
+    ],
+)
+def test_the_first_line_of_a_file_is_a_header_or_an_edge(tmp_path, text, nodes, n_links):
+    path = tmp_path / "links.csv"
+    path.write_text(text, encoding="utf-8")
+    network = from_edges(path, nodes=nodes)
+    assert (network.n_nodes, network.n_links) == (3, n_links)
+
+
+def test_an_unknown_node_in_the_first_line_is_named(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("ann,zed\nbob,cleo\n")
+    with pytest.raises(ValueError, match=r"known ones: 'zed' \(line 1\)"):
+        from_edges(path, nodes=["ann", "bob", "cleo"])
+
+
+def test_nodes_of_any_kind(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("0,1\n1,2\n")
+    for nodes in (range(3), (node for node in range(3)), np.arange(3.0), pd.Index([0, 1, 2])):
+        assert from_edges(path, nodes=nodes).names.tolist() == [0, 1, 2]
+
+
+def test_missing_ends_of_frames():
+    frame = pd.DataFrame({"a": pd.array(["x", None], dtype="string"), "b": ["y", "z"]})
+    with pytest.raises(ValueError, match="Edges without a source: row 1"):
+        from_edges(frame, nodes=list("xyz"))
+
+
+def test_a_network_of_a_network_is_the_same():
+    network = Network(np.eye(3, k=1), names=["a", "b", "c"])
+    again = Network(network)
+    assert again.directed
+    assert again.names.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="needs a node at least"):
+        network[[]]
+
+
+def test_symmetric_is_symmetric_in_weights_too():
+    assert is_symmetric(sp.csr_array([[0.0, 2.0], [2.0, 0.0]]))
+    assert not is_symmetric(sp.csr_array([[0.0, 2.0], [1.0, 0.0]]))
+    assert not is_symmetric(sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))

@@ -87,7 +87,9 @@ def check_names(names: ArrayLike | Iterable[Any], count: int | None = None) -> N
     checked = np.asarray(given)
     if checked.ndim != 1 or not len(checked):
         raise ValueError(f"Nodes have a flat list of names, at least one; the shape is {checked.shape}.")
-    if checked.dtype.kind not in "iuU":
+    if checked.dtype.kind == "f" and (checked == np.floor(checked)).all():
+        checked = checked.astype(np.int64)
+    elif checked.dtype.kind not in "iuU":
         checked = np.array([str(name) for name in given])
     if count is not None and len(checked) != count:
         raise ValueError(f"There are {len(checked)} names for {count} nodes; give one for each, in their order.")
@@ -103,23 +105,37 @@ def _of_file(path: Path, source: str | None, target: str | None, weight: str | N
         raise FileNotFoundError(f"There is no file {path}.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty.")
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = file.readline().rstrip("\r\n")
     separator = next((mark for mark in ("\t", ",", ";", " ") if mark in first), ",")
-    ends = [part.strip().strip('"') for part in first.split(separator)[:2]]
-    named = source is not None or target is not None or weight is not None
-    if named or {"source", "target"} <= {part.strip().strip('"') for part in first.split(separator)}:
-        has_header = True
-    else:
-        has_header = not all(end in known if known is not None else _is_whole(end) for end in ends)
-        if has_header and known is not None and len(ends) == 2:
-            has_header = not all(_is_whole(end) for end in ends)  # numbers are nodes, even if they are unknown
     try:
-        frame = pl.read_csv(path, separator=separator, has_header=has_header, infer_schema_length=0, glob=False)
+        frame = pl.read_csv(path, separator=separator, has_header=False, infer_schema_length=0, glob=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{path} cannot be read as a list of edges: {str(error).splitlines()[0]}") from error
-    first_line = 2 if has_header else 1
+    frame = frame.with_columns(pl.all().str.strip_chars())
+    if separator == " ":  # several spaces are one
+        frame = frame.select(column for column in frame if not (column.is_null() | (column == "")).all())
+    named = source is not None or target is not None or weight is not None
+    first_line = 1
+    if named or _begins_with_header(frame, known):
+        names = [name or f"column {place}" for place, name in enumerate(frame.row(0), 1)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{path.name} has columns of the same name: {_listed(names)}.")
+        frame, first_line = frame[1:].rename(dict(zip(frame.columns, names, strict=True))), 2
     return _of_frame(frame, source, target, weight, path.name, lambda edge: f"line {edge + first_line}")
+
+
+def _begins_with_header(frame: Any, known: set | None) -> bool:
+    """Whether the first line of a file names columns. Nodes that are not known by name are known by standing again."""
+    first = frame.row(0)
+    if {"source", "target"} <= {*first}:
+        return True
+    ends = [end for end in first[:2] if end]
+    if ends and all(end.isdecimal() for end in ends):
+        return False  # numbers are nodes, even if they are unknown
+    if known is not None:
+        return not any(end in known for end in ends)
+    return not any((frame[1:, place] == end).any() for place in range(min(2, frame.width)) for end in ends)
 
 
 def _of_frame(
@@ -158,6 +174,10 @@ def _checked(source: Any, target: Any, weight: Any, place: Callable[[int], str])
             weight = np.asarray(weight).astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"Weights of edges are numbers: {error}.") from None
+        strange = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+        if len(strange):
+            where = _listed([f"{weight[edge]:g} ({place(int(edge))})" for edge in strange], quoted=False)
+            raise ValueError(f"Weights of edges are numbers of at least 0; these are not: {where}.")
     whole = ends[0].dtype.kind == "U" and all(np.char.isdecimal(column).all() for column in ends) and len(ends[0]) > 0
     if whole and max(int(np.char.str_len(column).max()) for column in ends) <= 18:
         as_numbers = [column.astype(np.int64) for column in ends]
@@ -173,11 +193,17 @@ def _as_names(role: str, column: NDArray, place: Callable[[int], str]) -> NDArra
         if (column == np.floor(column)).all():
             return column.astype(np.int64)
     values = column.tolist()
-    missing = [value is None or value == "" or value != value for value in values]
+    missing = [_is_missing(value) for value in values]
     _refuse_missing(role, np.array(missing, dtype=bool), place)
     if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return np.array(values, dtype=np.int64)
     return np.array([str(value) for value in values], dtype=str)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas, and not to be compared
+        return True
+    return bool(value == "" or value != value)
 
 
 def _refuse_missing(role: str, missing: NDArray[np.bool_], place: Callable[[int], str]) -> None:
@@ -201,7 +227,3 @@ def _listed(names: Iterable[Any], *, quoted: bool = True) -> str:
     texts = [repr(str(name)) if quoted else str(name) for name in names]
     more = f" and {len(texts) - MOST_LISTED} more" if len(texts) > MOST_LISTED else ""
     return ", ".join(texts[:MOST_LISTED]) + more
-
-
-def _is_whole(text: str) -> bool:
-    return text.isdecimal()

@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._calls import n_threads
+from ._magnitudes import as_doubles, with_squares
 from ._validation import Matrix
 
 Triplets = NDArray[np.int32]
 _BLOCK = 2**20  # candidates that are drawn at a time
+_OFTEN, _TRIES = 0.25, 8  # how often a draw must be a triplet to be drawn at random, and how often it is tried
 
 
 @dataclass(frozen=True)
 class Rows:
-    """CSR rows of doubles as the compiled part takes them; `values` is None where all are 1."""
+    """CSR rows of doubles as the compiled part takes them; `values` is None where all are 1.
+
+    Values whose squares could not be held are divided by a power of two.
+    """
 
     values: NDArray[np.float64] | None
     columns: NDArray
@@ -29,7 +34,7 @@ class Rows:
 
     @classmethod
     def of(cls, X: Matrix) -> Rows:
-        rows = sp.csr_array(X)
+        rows = sp.csr_array(as_doubles(with_squares(X)[0]))
         wide = np.int64 if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max else np.int32
         values = None if (rows.data == 1).all() else np.ascontiguousarray(rows.data, dtype=np.float64)
         return cls(values, rows.indices.astype(wide, copy=False), rows.indptr.astype(wide, copy=False), rows.shape)
@@ -75,44 +80,51 @@ class TripletSampler:
         self.n_triplets = int((self.degrees * self.n_others).sum())
 
     def draw(self, count: int) -> Triplets:
-        """Uniform over all triplets: a link, a third node, and both once more if that node is no part of a triplet."""
-        pivots = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
-        share = self.n_triplets / (len(pivots) * self.n_nodes)
-
-        def candidates(size: int) -> Triplets:
-            drawn = self.random.randint(len(pivots), size=size)
-            third = self.random.randint(self.n_nodes, size=size)
-            return np.column_stack([pivots[drawn], self.targets[drawn], third]).astype(np.int32)
-
-        return self._accepted(count, share, candidates)
+        """Uniform over all triplets."""
+        share = self.n_triplets / max(1, len(self.targets) * self.n_nodes)
+        if share >= _OFTEN:
+            return self._by_links(count, share)
+        weights = np.cumsum(self.degrees * self.n_others)
+        drawn = np.searchsorted(weights, self._below(np.full(count, self.n_triplets)), side="right")
+        return self._of_pivots(drawn.astype(np.int32))
 
     def draw_by_node(self, count: int) -> Triplets:
         """Each node that has triplets with equal chance, then a triplet of it (Eq. 3.15)."""
         able = np.flatnonzero((self.degrees > 0) & (self.n_others > 0))
-        share = float(self.n_others[able].min() / self.n_nodes)
-        drawn = able[self.random.randint(len(able), size=count)].astype(np.int32)
-        linked = self.targets[self.starts[drawn] + self._below(self.degrees[drawn])].astype(np.int32)
-        third = self.random.randint(self.n_nodes, size=count).astype(np.int32)
-        rejected = np.flatnonzero(self.no_triplet(drawn, third))
-        for _ in range(64 + int(32 / share)):
-            if not len(rejected):
-                break
+        return self._of_pivots(able[self.random.randint(len(able), size=count)].astype(np.int32))
+
+    def _by_links(self, count: int, share: float) -> Triplets:
+        """A link, a third node, and both once more if that node is no part of a triplet."""
+        pivots = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
+        parts, missing = [np.empty((0, 3), np.int32)], count
+        while missing > 0:
+            size = int(min(_BLOCK, missing / share * 1.05 + 16))
+            drawn = self.random.randint(len(pivots), size=size)
+            third = self.random.randint(self.n_nodes, size=size).astype(np.int32)
+            good = np.flatnonzero(~self.no_triplet(pivots[drawn], third))[:missing]
+            chosen = drawn[good]
+            parts.append(np.column_stack([pivots[chosen], self.targets[chosen], third[good]]).astype(np.int32))
+            missing -= len(good)
+        return np.concatenate(parts)
+
+    def _of_pivots(self, pivots: NDArray[np.int32]) -> Triplets:
+        """One triplet of each of these nodes, which all have some."""
+        linked = self.targets[self.starts[pivots] + self._below(self.degrees[pivots])]
+        third = self.random.randint(self.n_nodes, size=len(pivots)).astype(np.int32)
+        rejected = np.flatnonzero(self.no_triplet(pivots, third))
+        for _ in range(_TRIES):
             third[rejected] = self.random.randint(self.n_nodes, size=len(rejected))
-            rejected = rejected[self.no_triplet(drawn[rejected], third[rejected])]
-        return np.ascontiguousarray(np.delete(np.column_stack([drawn, linked, third]), rejected, axis=0))
+            rejected = rejected[self.no_triplet(pivots[rejected], third[rejected])]
+        for pivot in np.unique(pivots[rejected]):  # linked to nearly all: what is left is listed
+            targets, starts = self.excluded
+            free = np.ones(self.n_nodes, dtype=bool)
+            free[targets[starts[pivot] : starts[pivot + 1]]] = free[pivot] = False
+            others, places = np.flatnonzero(free), rejected[pivots[rejected] == pivot]
+            third[places] = others[self._below(np.full(len(places), len(others)))]
+        return np.column_stack([pivots, linked, third]).astype(np.int32)
 
     def _below(self, limits: NDArray) -> NDArray:
         return np.minimum((self.random.random_sample(len(limits)) * limits).astype(np.int64), limits - 1)
-
-    def _accepted(self, count: int, share: float, candidates: Any) -> Triplets:
-        parts, missing = [], count
-        while missing > 0:
-            size = int(min(_BLOCK, missing / share * 1.05 + 16))
-            drawn = candidates(size)
-            part = drawn[~self.no_triplet(drawn[:, 0], drawn[:, 2])]
-            parts.append(part[:missing])
-            missing -= len(parts[-1])
-        return np.ascontiguousarray(np.concatenate(parts)) if parts else np.empty((0, 3), np.int32)
 
     def no_triplet(self, pivots: NDArray[np.int32], third: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether the third row is the pivot, or linked to it."""

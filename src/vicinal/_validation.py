@@ -226,6 +226,27 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
     return checked
 
 
+def check_names_of_rows(X: Any, adjacency: Any) -> None:
+    """Refuses a network whose nodes have other names than the rows of a frame, or the same in another order.
+
+    Names count if both are text: numbers are as likely the places of rows.
+    """
+    index, names = getattr(X, "index", None), getattr(adjacency, "names", None)
+    if names is None or not hasattr(X, "columns") or index is None or len(index) != len(names):
+        return
+    rows = np.asarray(index)
+    if names.dtype.kind != "U" or not all(isinstance(row, str) for row in rows.tolist()):
+        return
+    differ = np.flatnonzero(rows.astype(str) != names)
+    if len(differ):
+        place = int(differ[0])
+        raise ValueError(
+            f"The nodes of adjacency are not the rows of X: row {place} is {str(rows[place])!r} in X and "
+            f"{str(names[place])!r} in adjacency, {len(differ)} of {len(rows)} rows differ; bring them into one order, "
+            "for example by from_edges(edges, nodes=X.index)."
+        )
+
+
 def check_feature_range(name: str, value: Any, n_features: int) -> tuple[int, int]:
     """A pair (lowest, highest) of whole numbers or of shares of the features; what exceeds the features is cut."""
     message = (

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_array
 
+from ._magnitudes import unit_rows
 from ._nearest import nearest_rows
 from ._validation import Matrix, check_choice, check_count, check_positive
 
@@ -286,21 +287,12 @@ def _with_fixed_signs(vectors: NDArray) -> NDArray:
 
 def _cosines(rows: Matrix, first: NDArray, second: NDArray) -> NDArray[np.float64]:
     """Of pairs of rows, cut to [0, 1]; 0 with a row of zeros."""
-    unit = _unit_rows(rows)
+    unit = unit_rows(rows)
     cosines = np.empty(len(first))
     for block in _blocks(len(first), rows.shape[1]):
         a, b = unit[first[block]], unit[second[block]]
         cosines[block] = a.multiply(b).sum(axis=1) if sp.issparse(rows) else np.einsum("ij,ij->i", a, b)
     return np.clip(cosines, 0, 1)
-
-
-def _unit_rows(rows: Matrix) -> Matrix:
-    """Rows of length 1, or of zeros. A power of two first: squares of what is near 1 neither overflow nor vanish."""
-    largest = abs(rows).max(axis=1)
-    largest = largest.toarray().ravel() if sp.issparse(largest) else largest
-    unit = sp.diags_array(np.exp2(np.clip(-np.frexp(largest)[1], -1000, 1000))) @ rows
-    squares = unit.multiply(unit).sum(axis=1) if sp.issparse(unit) else np.einsum("ij,ij->i", unit, unit)
-    return sp.diags_array(_inverse_roots(np.asarray(squares).ravel())) @ unit
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:

@@ -13,6 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
+from ._magnitudes import as_doubles, with_squares
 from ._triplets import Rows, TripletSampler, auc_by_columns, exact_link_auc
 from ._validation import Matrix, check_adjacency, check_count, check_non_negative
 
@@ -246,7 +247,8 @@ def link_auc(
     >>> link_auc(X, chain)
     0.875
     """
-    rows = sp.csr_array(check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
+    given = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    rows = sp.csr_array(with_squares(as_doubles(given))[0])
     linked = check_adjacency(adjacency, rows.shape[0])
     others = None if known is None else check_adjacency(known, rows.shape[0])
     apart = linked if others is None else sp.csr_array(linked.maximum(others))

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ._edges import Edges, check_names, numbered, read_edges
 from ._optional import need
-from ._validation import Matrix, check_adjacency, check_choice, check_share
+from ._validation import check_adjacency, check_choice, check_share
 
 SelfLoops = Literal["refuse", "drop"]
 
@@ -25,9 +25,9 @@ class Network:
 
     Parameters
     ----------
-    adjacency : array-like or sparse matrix of shape (n_nodes, n_nodes)
+    adjacency : array-like, sparse matrix or Network of shape (n_nodes, n_nodes)
         The weight of the link from each node to each other one, 0 where there is none. Weights are not negative, and no
-        node is linked to itself.
+        node is linked to itself. Of a Network, names and direction are taken over.
     names : sequence of shape (n_nodes,), default=None
         A name for each node; None numbers them.
     directed : bool, default=None
@@ -81,6 +81,9 @@ class Network:
     directed: bool
 
     def __init__(self, adjacency: Any, *, names: Any = None, directed: bool | None = None):
+        if isinstance(adjacency, Network):
+            names = adjacency.names if names is None else names
+            directed, adjacency = adjacency.directed if directed is None else directed, adjacency.adjacency
         shape = np.shape(adjacency) if not hasattr(adjacency, "shape") else adjacency.shape
         if len(shape) != 2 or shape[0] != shape[1]:
             raise ValueError(
@@ -164,8 +167,10 @@ class Network:
             if len(rows) != 2 or rows[1] is not Ellipsis:
                 raise IndexError("A network is indexed by rows alone: network[rows] is the network between them.")
             rows = rows[0]
-        index = np.arange(self.n_nodes)[rows if isinstance(rows, slice) else np.asarray(rows)]
-        index = np.atleast_1d(index)
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(chosen, np.ndarray) and not chosen.size:
+            raise ValueError("A network needs a node at least; the rows that were asked for are none.")
+        index = np.atleast_1d(np.arange(self.n_nodes)[chosen])
         return _made(self.adjacency[index][:, index], self.names[index], self.directed)
 
     def __len__(self) -> int:
@@ -227,6 +232,7 @@ def from_edges(
     ValueError: Edges name a node that is not among the 2 known ones: 'c' (row 2).
     """
     check_choice("self_loops", self_loops, ("refuse", "drop"))
+    nodes = nodes if nodes is None or isinstance(nodes, int | np.integer | np.ndarray) else list(nodes)
     known = {str(name) for name in nodes} if isinstance(edges, str | Path) and np.iterable(nodes) else None
     listed = read_edges(edges, source, target, weight, known)
     first, second, names = numbered(listed, nodes)
@@ -355,9 +361,11 @@ def links_of(adjacency: sp.csr_array, *, directed: bool) -> NDArray[np.int64]:
     return ends if directed else ends[ends[:, 0] < ends[:, 1]]
 
 
-def is_symmetric(adjacency: Matrix) -> bool:
-    difference = (adjacency - adjacency.T).tocsr()
-    return not difference.nnz or float(np.abs(difference.data).max()) == 0.0
+def is_symmetric(adjacency: sp.csr_array) -> bool:
+    """Of a matrix in canonical format without stored zeros."""
+    other = sp.csr_array(adjacency.T)
+    parts = ((adjacency.indptr, other.indptr), (adjacency.indices, other.indices), (adjacency.data, other.data))
+    return all(np.array_equal(ours, theirs) for ours, theirs in parts)
 
 
 def _made(adjacency: sp.csr_array, names: NDArray, directed: bool) -> Network:

@@ -209,7 +209,9 @@ def test_how_many_to_keep(select, refused, csv):
     assert "planted.csv has 13 columns to choose from, but -k asks for 14; ask for fewer, or all." in refused(
         *chosen, "-k", 14
     )
-    assert "The method maximum-variance has no rule for how many columns to keep; say it with -k" in refused(*chosen)
+    assert "The method maximum-variance has no rule for how many columns to keep; say it with -k" in refused(
+        *chosen, "-k", "auto"
+    )
 
 
 def test_options_of_other_methods_are_refused(refused, csv):

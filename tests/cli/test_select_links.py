@@ -74,7 +74,10 @@ def test_rows_named_by_a_column(linked):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--links", "links.csv", "-m", "snfs"), "snfs does not look at links; take one of spop, ppop, mmpop"),
+        (
+            ("--links", "links.csv", "-m", "snfs"),
+            "does not look at links; take one of lufs, gfs, spop, ppop, mmpop",
+        ),
         (("--links", "nowhere.csv", "-m", "spop", "-k", "3"), "There is no file"),
         (("--nodes", "title", "-m", "spop", "-k", "3"), "--nodes names the rows for --links"),
         (("--links", "titles.csv", "-m", "spop", "-k", "3"), "not among the 200 known ones: 'text 0' (line 2)"),
@@ -87,6 +90,12 @@ def test_what_cannot_be_done(linked, monkeypatch, arguments, sentence):
     run = vicinal("select", "words.npz", *arguments, check=False)
     assert run.returncode == 1
     assert sentence in " ".join(run.stderr.split())
+
+
+def test_without_a_number_half_of_the_columns_are_kept(linked):
+    run = vicinal("select", linked[0] / "words.npz", "--links", linked[0] / "links.csv", "--method", "mmpop")
+    assert "Half of the columns are kept; say with -k how many you want." in " ".join(run.stderr.split())
+    assert "30 of 60 columns kept" in run.stdout
 
 
 def test_without_links_nearest_rows_stand_in(linked):

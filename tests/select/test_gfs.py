@@ -436,3 +436,27 @@ def test_too_few_steps_are_told(rng, content, steps):
     X, adjacency = planted(rng, 50, 12, 4)
     with pytest.warns(ConvergenceWarning, match=f"GFS did not converge in 2 {steps}; raise max_iter or tol"):
         GFS(content=content, max_iter=2, tol=1e-12, random_state=0).fit(X, adjacency=adjacency)
+
+
+def test_columns_are_ranked_by_weight_and_equal_ones_by_links(rng):
+    X, adjacency = planted(rng, 80, 30, 5)
+    selector = GFS(random_state=0).fit(X, adjacency=adjacency)
+    s, scores = selector.weights_, selector.scores_
+    order = np.argsort(-scores, kind="stable")
+    assert np.all(np.diff(s[order]) <= 0)
+    assert scores[s == 1].min() >= 1
+    assert scores[s == 0].max() <= 0
+    assert len(np.unique(scores[s == 1])) > 1
+
+
+def test_links_of_any_weight_are_links(rng):
+    X, adjacency = planted(rng, 50, 12, 4)
+    weights = adjacency * rng.uniform(1, 2, adjacency.shape)
+    scores = GFS(random_state=0).fit(X, adjacency=adjacency).scores_
+    np.testing.assert_array_equal(GFS(random_state=0).fit(X, adjacency=weights).scores_, scores)
+
+
+def test_values_whose_products_no_number_holds_are_refused(rng):
+    X, adjacency = planted(rng, 20, 5, 2)
+    with pytest.raises(ValueError, match="GFS cannot compute with the columns of X, whose values go up to 1e"):
+        GFS().fit(1e150 * X, adjacency=adjacency)

@@ -1,6 +1,7 @@
 """SPOP, PPOP, MMPOP: the sums over triplets, the losses and their minima, and what the steps find."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime, minimize
@@ -254,7 +255,7 @@ def test_the_objective_falls(planted, kind):
     selector = kind(10, random_state=0).fit(X, adjacency=A)
     assert len(selector.objective_) == 10
     assert selector.objective_[-1] < selector.objective_[0]
-    assert selector.n_iter_ == 8 * A.nnz / 2
+    assert selector.n_iter_ == 12 * A.nnz / 2
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -276,7 +277,7 @@ def test_a_growing_network(planted, kind):
     steps = grown.n_iter_
     for _ in range(2):
         grown.partial_fit(X, adjacency=A)
-    assert grown.n_iter_ == steps + 2 * 8 * A.nnz / 2
+    assert grown.n_iter_ == steps + 2 * 12 * A.nnz / 2
     assert len(grown.objective_) == 30
     assert set(grown.get_support(indices=True)) == set(range(10))
     kept = grown.scores_.copy()
@@ -337,3 +338,87 @@ def test_an_unfinished_exact_solution_warns(small):
 def test_not_fitted(small):
     with pytest.raises(NotFittedError):
         SPOP().transform(small[0])
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_triplets_of_a_network_with_hardly_any_are_all_drawn(n):
+    """All rows but two are linked to all others."""
+    A = 1 - np.eye(n)
+    A[3, 5] = A[5, 3] = 0
+    sampler = TripletSampler(sp.csr_array(A), np.random.RandomState(0))
+    assert sampler.n_triplets == 2 * (n - 2)
+    for drawn in (sampler.draw(5000), sampler.draw_by_node(5000)):
+        assert drawn.shape == (5000, 3)
+        assert {(int(i), int(k)) for i, _, k in drawn} == {(3, 5), (5, 3)}
+        counts = np.bincount(drawn[:, 1], minlength=n)
+        assert np.all(counts[[3, 5]] == 0)
+        assert counts[np.delete(np.arange(n), [3, 5])].min() > 0
+
+
+def test_dense_networks_draw_uniformly():
+    A = 1 - random_links(np.random.default_rng(3), 12, 0.1, False) - np.eye(12)
+    sampler = TripletSampler(sp.csr_array(A), np.random.RandomState(0))
+    assert sampler.n_triplets < 0.25 * A.sum() * 12  # else links are drawn, not rows
+    drawn, counts = np.unique(sampler.draw(100_000), axis=0, return_counts=True)
+    assert {tuple(triplet) for triplet in drawn} == {tuple(triplet) for triplet in all_triplets(A)}
+    assert np.abs(counts - counts.mean()).max() < 6 * np.sqrt(counts.mean())
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_links_that_go_one_way_have_as_many_triplets_each(small, kind):
+    X, A = small
+    both_ways = kind(n_triplets=8, random_state=0).fit(X, adjacency=A)
+    one_way = kind(n_triplets=8, random_state=0).fit(X, adjacency=np.triu(A))
+    assert one_way.n_iter_ == both_ways.n_iter_ == 8 * np.triu(A).sum()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_going_on_from_what_had_no_steps_begins_anew(planted, kind):
+    X, A = planted
+    fresh = kind(10, random_state=0).fit(X, adjacency=A)
+    no_columns_shared = kind(10, random_state=0)
+    no_columns_shared.partial_fit(np.eye(500)[:4], adjacency=np.eye(4, k=1) + np.eye(4, k=-1))
+    no_columns_shared.partial_fit(X, adjacency=A)
+    exact = kind(10, random_state=0, solver="exact", tol=0.1).fit(X[:60], adjacency=A[:60][:, :60])
+    exact.set_params(solver="sgd").partial_fit(X, adjacency=A)
+    for selector in (no_columns_shared, exact):
+        assert selector.penalty_ == fresh.penalty_ > 0
+        np.testing.assert_array_equal(selector.scores_, fresh.scores_)
+
+
+def test_without_a_penalty_the_unit_of_columns_does_not_matter(planted):
+    X, A = planted
+    ranks = [MMPOP(10, penalty=0, random_state=0).fit(X * unit, adjacency=A).ranking_ for unit in (1, 16, 2**-6)]
+    np.testing.assert_array_equal(ranks[0], ranks[1])
+    np.testing.assert_array_equal(ranks[0], ranks[2])
+
+
+def test_wide_rows_are_the_same_on_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((80, 40_000), density=2e-3, rng=rng, format="csr")
+    A = random_links(rng, 80, 0.1, False)
+    for selector in (PPOP(random_state=0), PPOP(solver="exact", random_state=0, tol=1e-2)):
+        one, two = (clone(selector).set_params(n_jobs=n_jobs).fit(X, adjacency=A) for n_jobs in (1, 2))
+        np.testing.assert_array_equal(one.scores_, two.scores_)
+        np.testing.assert_array_equal(one.objective_, two.objective_)
+
+
+def test_the_exact_hinge_is_as_precise_as_it_is_asked_to_be(small):
+    X, A = small
+    orders = PartialOrders(X, sp.csr_array(A), "hinge", 0.1)
+    coarse, fine = (orders.solve(max_iter=5000, tol=tol) for tol in (1e-2, 1e-5))
+    assert coarse.converged
+    assert fine.converged
+    assert fine.objective[-1] <= coarse.objective[-1] <= fine.objective[-1] + 1e-2
+    assert not orders.solve(max_iter=2, tol=1e-5).converged
+
+
+def test_rows_of_a_frame_are_those_of_the_network(planted):
+    X, A = planted
+    names = [f"node {i}" for i in range(X.shape[0])]
+    frame = pd.DataFrame(X.toarray() if sp.issparse(X) else X, index=names)
+    network = Network(A, names=names)
+    frame.columns = frame.columns.astype(str)
+    SPOP(10).fit(frame, adjacency=network)
+    with pytest.raises(ValueError, match=r"row 0 is 'node 1' in X and 'node 0' in adjacency, 2 of 1000 rows differ"):
+        SPOP(10).fit(frame.iloc[[1, 0, *range(2, 1000)]], adjacency=network)

@@ -1,5 +1,6 @@
 #include "triplets.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -11,6 +12,7 @@ constexpr std::int64_t most_sums = std::int64_t(1) << 24;  // numbers that chunk
 constexpr std::int64_t most_chunks = 64;
 constexpr std::int64_t triplets_per_chunk = 256;
 constexpr std::int64_t ahead = 6;  // triplets whose rows are fetched in advance
+constexpr int most_fetched = 1024;
 
 double slope(MarginLoss loss, double margin) {
     if (loss == MarginLoss::identity) return 1;
@@ -20,13 +22,15 @@ double slope(MarginLoss loss, double margin) {
 
 template <class Index>
 void fetch(const SparseView<Index>& x, std::int32_t row) {
-    const Index start = x.starts[row];
-    __builtin_prefetch(x.columns + start);
-    __builtin_prefetch(x.columns + start + 64 / sizeof(Index));
-    if (x.values) __builtin_prefetch(x.values + start);
+    constexpr Index line = 64 / sizeof(Index), line_of_values = 64 / sizeof(double);
+    const Index start = x.starts[row], end = std::min<Index>(x.starts[row + 1], start + most_fetched);
+    for (Index e = start; e < end; e += line) __builtin_prefetch(x.columns + e);
+    if (!x.values) return;
+    for (Index e = start; e < end; e += line_of_values) __builtin_prefetch(x.values + e);
 }
 
-// A row whose columns are marked, so that products with it need no search.
+// A row whose columns are marked by its number in the order of held rows, so that products with it need no search, and
+// marks need no clearing.
 template <class Index>
 class Marked {
 public:
@@ -34,12 +38,15 @@ public:
         : x_(x), marks_(static_cast<std::size_t>(x.n_columns)), held_(x.values ? marks_.size() : 0) {}
 
     void hold(std::int64_t row) {
-        for (Index e = x_.starts[row_]; e < x_.starts[row_ + 1]; ++e) marks_[x_.columns[e]] = 0;
-        row_ = row;
-        for (Index e = x_.starts[row]; e < x_.starts[row + 1]; ++e) {
-            marks_[x_.columns[e]] = 1;
-            if (x_.values) held_[x_.columns[e]] = x_.values[e];
-        }
+        const std::uint32_t mark = ++mark_;
+        std::uint32_t* marks = marks_.data();
+        const Index* columns = x_.columns;
+        const Index start = x_.starts[row], end = x_.starts[row + 1];
+        for (Index e = start; e < end; ++e) marks[columns[e]] = mark;
+        if (!x_.values) return;
+        const double* values = x_.values;
+        double* held = held_.data();
+        for (Index e = start; e < end; ++e) held[columns[e]] = values[e];
     }
 
     // Appends the columns that another row shares with the held one, and sign times the products.
@@ -51,14 +58,22 @@ public:
             products.resize(before + size);
             entries_.resize(before + size);
         }
-        for (Index e = x_.starts[other]; e < x_.starts[other + 1]; ++e) {  // without a branch, which nobody could guess
-            entries_[count] = e;
-            count += marks_[x_.columns[e]];
+        const Index* theirs = x_.columns;
+        const Index last = x_.starts[other + 1];
+        const std::uint32_t mark = mark_, *marks = marks_.data();
+        Index* entries = entries_.data();
+        std::size_t found = before;
+        for (Index e = x_.starts[other]; e < last; ++e) {  // without a branch, which nobody could guess
+            entries[found] = e;
+            found += marks[theirs[e]] == mark;
         }
-        for (std::size_t m = before; m < count; ++m) {
-            columns[m] = x_.columns[entries_[m]];
-            products[m] = x_.values ? sign * held_[columns[m]] * x_.values[entries_[m]] : sign;
+        count = found;
+        for (std::size_t m = before; m < found; ++m) columns[m] = theirs[entries[m]];
+        if (!x_.values) {
+            std::fill(products.begin() + before, products.begin() + found, sign);
+            return;
         }
+        for (std::size_t m = before; m < found; ++m) products[m] = sign * held_[columns[m]] * x_.values[entries[m]];
     }
 
     // The columns of x_i * (x_j - x_k); those that both pairs share stand twice.
@@ -70,9 +85,13 @@ public:
     }
 
     double dot(const double* weights) const {
-        double sum = 0;
-        for (std::size_t m = 0; m < count; ++m) sum += weights[columns[m]] * products[m];
-        return sum;
+        double sums[4] = {};
+        std::size_t m = 0;
+        for (; m + 4 <= count; m += 4) {
+            for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += weights[columns[m + lane]] * products[m + lane];
+        }
+        for (; m < count; ++m) sums[0] += weights[columns[m]] * products[m];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 
     std::vector<Index> columns;
@@ -81,10 +100,10 @@ public:
 
 private:
     const SparseView<Index>& x_;
-    std::vector<std::uint8_t> marks_;
+    std::vector<std::uint32_t> marks_;
+    std::uint32_t mark_ = 0;  // a call holds far fewer rows than there are marks
     std::vector<double> held_;
     std::vector<Index> entries_;
-    std::int64_t row_ = 0;
 };
 
 template <class Index>
@@ -98,9 +117,14 @@ void step_down(const Marked<Index>& shared, MarginLoss loss, double first_step, 
     }
     const double change = length * downhill / *d.scale;
     if (change > 0) {
-        for (std::size_t m = 0; m < shared.count; ++m) {
-            d.direction[shared.columns[m]] += change * shared.products[m];
-            d.correction[shared.columns[m]] += *d.passed * change * shared.products[m];
+        const Index* columns = shared.columns.data();
+        const double* products = shared.products.data();
+        double *direction = d.direction, *correction = d.correction;
+        const double corrected = *d.passed * change;
+        const std::size_t count = shared.count;
+        for (std::size_t m = 0; m < count; ++m) {
+            direction[columns[m]] += change * products[m];
+            correction[columns[m]] += corrected * products[m];
         }
     }
     *d.passed += (d.penalty > 0 ? step_number : 1) * *d.scale;

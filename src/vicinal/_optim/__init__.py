@@ -6,7 +6,7 @@ from ._lars import LassoPath, as_columns, least_angle_lasso
 from ._nonnegative import multiplicative_step, orthogonal_parts
 from ._penalty import find_penalty
 from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_least_squares
-from ._solved import Solved
+from ._solved import Solved, without_rounding
 from ._trace import Reweighted, RowForm, minimize_trace
 from ._triplets import TripletDescent
 
@@ -32,4 +32,5 @@ __all__ = [
     "products_of_rows",
     "row_lengths",
     "row_sparse_least_squares",
+    "without_rounding",
 ]

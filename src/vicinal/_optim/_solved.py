@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 State = TypeVar("State")
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix
+
+
+def without_rounding(objective: list[float]) -> list[float]:
+    """The same history, where rises that rounding explains are levelled; others are left to be seen."""
+    lowest = np.minimum.accumulate(objective)
+    rises = np.asarray(objective) > lowest + 1e-10 * np.abs(lowest)
+    return np.where(rises, objective, lowest).tolist()
 
 
 @dataclass

@@ -60,8 +60,12 @@ def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
     return kind(**parameters)
 
 
-def parse_features(text: str, method: str) -> int | float | str:
-    """What -k says: a number of columns, a share of them, "auto" or "all"."""
+def parse_features(text: str | None, method: str) -> int | float | str:
+    """What -k says: a number of columns, a share of them, "auto" or "all"; without it, the method's default."""
+    if text is None:
+        if not SELECTORS[method].has_rule:
+            note("Half of the columns are kept; say with -k how many you want.")
+        return "auto" if SELECTORS[method].has_rule else 0.5
     if text == "auto" and not SELECTORS[method].has_rule:
         raise ValueError(
             f"The method {method} has no rule for how many columns to keep; say it with -k: a number, a share such as "

@@ -34,7 +34,8 @@ class Options:
         How columns are ranked. snfs is for many sparse columns such as words; for tables of few columns, some of them
         noise, laplacian-score and spec are safer.
     features
-        How many to keep: a number, a share such as 0.1, all, or auto, which snfs alone can decide.
+        How many to keep: a number, a share such as 0.1, all, or auto, which snfs alone can decide. By default auto for
+        snfs, and half of the columns for other methods.
     target
         Column that is never looked at, only carried over; in NPZ files the array (default y).
     scale
@@ -42,10 +43,10 @@ class Options:
         tables standardised, or scaled to [0, 1] for maximum-variance, since standardised columns all vary alike, and
         for rufs, which takes no negative numbers. minmax: every column to [0, 1]. matrix: all divided by one number.
     clusters
-        Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs).
+        Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs, lufs).
     links
-        Links between rows (spop, ppop, mmpop): a file with two columns, the two ends of each link, as numbers of rows
-        from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
+        Links between rows (spop, ppop, mmpop, gfs, lufs): a file with two columns, the two ends of each link, as
+        numbers of rows from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
     nodes
         Column that names the rows for --links; it is not ranked.
     neighbors
@@ -65,7 +66,7 @@ class Options:
 
     output: OptionalOutput = None
     method: Annotated[Method, Parameter(name=["--method", "-m"])] = "snfs"
-    features: Annotated[str, Parameter(name=["--features", "-k"])] = "auto"
+    features: Annotated[str | None, Parameter(name=["--features", "-k"])] = None
     target: str | None = None
     drop: Drop = ()
     scale: Scale = "auto"

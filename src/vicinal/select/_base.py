@@ -23,6 +23,7 @@ from .._validation import (
     Matrix,
     all_or_nothing,
     check_adjacency,
+    check_names_of_rows,
     check_selected_count,
     checked_rows,
     refuse_other_than_numbers,
@@ -125,6 +126,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
+        check_names_of_rows(X, inputs.get("adjacency"))
         for name, given in inputs.items():
             inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:

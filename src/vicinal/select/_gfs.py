@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from .._optim import BoxMinimum, minimize_in_box
+from .._magnitudes import as_doubles
+from .._optim import BoxMinimum, minimize_in_box, without_rounding
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
 from ..network import links_of
 from ._base import NetworkSelector, Ranked
-from ._columns import as_doubles
 from ._content_models import BernoulliContent, GaussianContent, Reduced
 from ._link_likelihood import LinkLikelihood, sample_non_links
 from ._links import links_between
@@ -21,6 +21,7 @@ from ._links import links_between
 Array = NDArray[np.float64]
 
 _LARGEST_BIAS = 30.0  # beyond it a probability is 0 or 1 for all that matters
+_LARGEST_VALUE = 1e50  # products of four can be held, and sums of them
 _STEPS_PER_ROUND = 10
 
 
@@ -36,8 +37,9 @@ class GFS(NetworkSelector):
 
     where L_G is minus the logarithm of the likelihood of all links and of as many pairs that are not linked, drawn
     once. For columns of 0 and 1, ``content="bernoulli"`` predicts by logistic regression instead. A column scores by
-    its weight. Links alone bring columns in, since a column of weight 0 predicts nothing, so that most columns end at
-    exactly 0; what they predict then raises the weights, most of them to exactly 1.
+    its weight, and among equal weights by links. Links alone bring columns in, since a column of weight 0 predicts
+    nothing, so that most columns end at exactly 0; what they predict then raises the weights, most of them to exactly
+    1.
 
     Parameters
     ----------
@@ -65,10 +67,11 @@ class GFS(NetworkSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        The weights s; at the bounds, 0 and 1, minus the slope of L_G + lambda s_p, that is where links would take the
-        weight next if there were no bounds: columns of weight 0 are ranked by how nearly they would have joined. The
-        slope of L_C is no measure there: the product of a weight and its coefficients can stay the same, so that it
-        tells what a larger weight saves of the cost of coefficients, and nothing else.
+        The weights s. Where they are at their bounds, 0 and 1, as most are, they are told apart by the slope of
+        L_G + lambda s_p, that is by where links would take the weight next if there were no bounds: below 0, so that
+        columns of weight 0 are ranked by how nearly they would have joined, and above 1. The slope of L_C is no measure
+        there: the product of a weight and its coefficients can stay the same, so that it tells what a larger weight
+        saves of the cost of coefficients, and nothing else.
     ranking_ : ndarray of shape (n_features_in_,)
         The rank of each column, 1 for the best; equal scores in the order of columns.
     support_ : ndarray of bool of shape (n_features_in_,)
@@ -150,6 +153,8 @@ class GFS(NetworkSelector):
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
         X = as_doubles(X)
+        if abs(X).max() > _LARGEST_VALUE:
+            raise ValueError(self._unreadable(X))
         links = links_of(links_between(X, adjacency, self.n_neighbors, symmetric=True), directed=False)
         likelihood = LinkLikelihood(X, links, sample_non_links(links, X.shape[0], self.random_state))
         if self.content == "gaussian":
@@ -195,12 +200,15 @@ class _Search:
             converged = self._with_gaussian(content, max_iter, tol)
         elif converged and isinstance(content, BernoulliContent):
             converged = self._with_bernoulli(content, max_iter, tol)
-        self.objective = np.minimum.accumulate(self.objective[1:] or self.objective).tolist()  # but for rounding
+        self.objective = without_rounding(self.objective[1:] or self.objective)
         return converged
 
     def scores(self) -> Array:
-        at_bound = (self.s <= 0) | (self.s >= 1)
-        return self.s - np.where(at_bound, self._slopes(), 0.0)
+        """s, told apart at its bounds by where links would take it next: below 0, and above 1."""
+        slopes = self._slopes()
+        none, all_of_it = self.s <= 0, self.s >= 1
+        above = slopes[all_of_it].max(initial=-np.inf) - slopes
+        return self.s - np.where(none, np.maximum(slopes, 0.0), 0.0) + np.where(all_of_it, above, 0.0)
 
     def _with_gaussian(self, content: GaussianContent, max_iter: int, tol: float) -> bool:
         while len(self.objective) <= max_iter:

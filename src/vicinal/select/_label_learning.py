@@ -14,11 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._calls import one_blas_thread
+from .._magnitudes import as_doubles
 from .._messages import warn
 from .._optim import Solved, descend, minimize_in_box, row_lengths
 from .._validation import Matrix, check_count, check_non_negative
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, check_cluster_count, varying
+from ._columns import check_cluster_count, varying
 
 Array = NDArray[np.float64]
 

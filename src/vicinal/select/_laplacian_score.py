@@ -6,10 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._magnitudes import as_doubles, columns_with_squares, with_squares
 from .._validation import Matrix
 from ..graphs import neighbor_graph
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, columns_with_squares, varying, with_squares
+from ._columns import varying
 
 _BLOCK = 2**23  # differences held at a time
 

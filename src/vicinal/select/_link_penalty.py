@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from .._optim import TripletDescent
 from .._triplets import Rows, TripletSampler, auc_by_columns
-from ..network import Network, hold_out_links
+from ..network import Network, hold_out_links, is_symmetric
 from ._partial_order import Loss
 
 # In units of the mean squared length of x_i * (x_j - x_k).
 CANDIDATES = (1e-6, 1e-5, 3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 3e-3)
 USUAL: dict[str, float] = {"logistic": 1e-4, "hinge": 2e-4}
 
+BLOCK = 2**21  # triplets drawn at a time
 _HELD_SHARE = 0.2
 _FEWEST_LINKS = 50
 _TRIPLETS = 5000
@@ -42,8 +43,13 @@ def choose_penalty(
     if not known.n_triplets:
         return USUAL[loss]
     triplets = _held_triplets(network, held, random)
+    if len(triplets) < _FEWEST_LINKS:
+        return USUAL[loss]
     descent = TripletDescent(rows.shape[1], loss, [penalty * squares for penalty in CANDIDATES])
-    descent.step(rows.native(), known.draw(max(1, round(n_triplets * left.tocsr().nnz / 2))))
+    missing = n_steps(n_triplets, left.tocsr())
+    while missing > 0:
+        descent.step(rows.native(), known.draw(min(missing, BLOCK)))
+        missing -= BLOCK
     found = np.array(
         [
             auc_by_columns(rows, triplets, np.argsort(-weights, kind="stable"), [n_columns])[0]
@@ -53,6 +59,12 @@ def choose_penalty(
     usual = CANDIDATES.index(USUAL[loss])
     chance = 0.5 / np.sqrt(len(held))
     return CANDIDATES[usual if found[usual] > found.max() - chance else int(np.argmax(found))]
+
+
+def n_steps(n_triplets: float, links: sp.csr_array) -> int:
+    """So many triplets for each link, which counts once if it goes both ways."""
+    both_ways = is_symmetric(links)
+    return max(1, round(n_triplets * links.nnz / (2 if both_ways else 1)))
 
 
 def _held_triplets(network: Network, held: NDArray, random: np.random.RandomState) -> NDArray[np.int32]:

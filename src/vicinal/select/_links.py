@@ -22,16 +22,17 @@ def links_between(X: Matrix, adjacency: sp.csr_array | None, n_neighbors: int, *
     n_neighbors : int
         Nearest rows that a row is linked to if there is no network; at most half of the others.
     symmetric : bool
-        Whether the links must go both ways.
+        Whether the links must go both ways; what they weigh does not matter.
     """
     check_count("n_neighbors", n_neighbors)
     if adjacency is None:
         return neighbor_graph(X, max(1, min(n_neighbors, (X.shape[0] - 1) // 2)))
     if not adjacency.nnz:
         raise ValueError("adjacency has no links, so that it says nothing about the columns; give one with links.")
-    if symmetric and not is_symmetric(adjacency):
+    links = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    if symmetric and not is_symmetric(links):
         raise ValueError(
             "adjacency is not symmetric, but links must go both ways here; give A.maximum(A.T) for a matrix A, or "
             "network.undirected() for a Network."
         )
-    return sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return links

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._magnitudes import as_doubles, with_squares
 from .._optim import LassoPath, Solved, as_columns, least_angle_lasso
 from .._validation import Matrix, check_count
 from ..graphs import neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, varying, with_squares
+from ._columns import varying
 
 
 class MCFS(FeatureSelector):

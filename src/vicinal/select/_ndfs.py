@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from .._calls import n_threads, one_blas_thread
+from .._magnitudes import as_doubles
 from .._messages import warn
 from .._optim import (
     Form,
@@ -22,7 +23,7 @@ from .._optim import (
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, check_cluster_count, varying
+from ._columns import check_cluster_count, varying
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from .. import _native
-from .._optim import Solved, minimize_in_box
+from .._optim import Solved, minimize_in_box, without_rounding
 from .._triplets import Rows
 from .._validation import Matrix
 
@@ -22,7 +22,7 @@ Loss = Literal["logistic", "hinge"]
 Vector = NDArray[np.float64]
 
 _BLOCK = 2**22  # margins held at a time
-SMOOTHINGS = (1e-1, 1e-2, 1e-3)
+_FIRST_SMOOTHING, _LAST_SMOOTHING = 0.1, 1e-9
 
 
 def mean_differences(rows: Rows, links: sp.csr_array, n_threads: int) -> Vector:
@@ -114,10 +114,10 @@ class PartialOrders:
         root = np.sqrt(self.penalty)
         at_zero = float(margin_loss(self.loss, np.zeros(1))[0][0])
         radius = np.sqrt(2 * at_zero)  # penalty / 2 ||w||^2 is at most the objective of w = 0
-        u, n_iter, gap = np.zeros(self.X.shape[1]), 0, np.inf
-        stages = SMOOTHINGS if self.loss == "hinge" else (0.0,)
+        u, n_iter = np.zeros(self.X.shape[1]), 0
+        smoothing = _FIRST_SMOOTHING if self.loss == "hinge" else 0.0
         objective: list[float] = []
-        for smoothing in stages:
+        while True:
 
             def scaled(u: Vector, smoothing: float = smoothing) -> tuple[float, Vector]:
                 value, gradient = self.value_and_gradient(u / root, smoothing)
@@ -127,11 +127,12 @@ class PartialOrders:
             u, n_iter = found.solution, n_iter + found.n_iter
             gap = float(found.gradient @ found.gradient) / 2  # the objective of u has a curvature of at least 1
             objective += [value + smoothing / 2 for value in found.objective]
-            if gap + smoothing / 2 <= tol * at_zero:
+            converged = bool(gap + smoothing / 2 <= tol * at_zero)
+            if converged or smoothing <= _LAST_SMOOTHING or n_iter >= max_iter:
                 break
+            smoothing /= 10
         objective.append(self.value_and_gradient(u / root)[0])
-        objective = np.minimum.accumulate(objective).tolist()
-        return Solved(u / root, objective, n_iter, bool(gap <= tol * at_zero))
+        return Solved(u / root, without_rounding(objective), n_iter, converged)
 
     def _blocks(self) -> Iterator[NDArray]:
         """Rows that have triplets, a few at a time."""

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._calls import n_threads
+from .._magnitudes import with_squares
 from .._triplets import Rows
 from .._validation import Matrix
 from ._base import NetworkSelector, Ranked
-from ._columns import with_squares
 from ._partial_order import mean_differences
 from ._triplet_selector import TripletSelector, with_triplets
 
@@ -113,12 +113,13 @@ class PPOP(TripletSelector):
         unit of X. A large one ranks as `SPOP` does, a small one trusts rare columns. "auto" holds out a fifth of the
         links and takes the penalty whose best columns, as many as are wanted, tell these links from other pairs of rows
         best, by their AUC; labels are not read. 0 leaves it out.
-    n_triplets : float, default=8.0
+    n_triplets : float, default=12.0
         Steps of stochastic descent, one per triplet, as a multiple of the links.
     average : bool, default=True
         Whether the mean of all iterates counts, or the last one alone, as in the thesis' Algorithm 2.
     first_step : float, default=1.0
-        Without a penalty, step t has the length ``first_step / sqrt(t)``. With one it is ``1 / (lambda t)``.
+        Without a penalty, step t has the length ``first_step / sqrt(t)``, over the mean squared length of
+        ``x_i * (x_j - x_k)``. With a penalty it is ``1 / (lambda t)``.
     solver : {"sgd", "exact"}, default="sgd"
         "exact" minimises over all triplets without drawing any, which costs links times rows in each iteration: for
         networks of up to a few thousand rows.
@@ -181,7 +182,7 @@ class PPOP(TripletSelector):
         n_features_to_select: int | float | str = 0.5,
         *,
         penalty: float | str = 1e-4,
-        n_triplets: float = 8.0,
+        n_triplets: float = 12.0,
         average: bool = True,
         first_step: float = 1.0,
         solver: str = "sgd",
@@ -224,12 +225,13 @@ class MMPOP(TripletSelector):
         unit of X. A large one ranks as `SPOP` does, a small one trusts rare columns. "auto" holds out a fifth of the
         links and takes the penalty whose best columns, as many as are wanted, tell these links from other pairs of rows
         best, by their AUC; labels are not read. 0 leaves it out.
-    n_triplets : float, default=8.0
+    n_triplets : float, default=12.0
         Steps of stochastic descent, one per triplet, as a multiple of the links.
     average : bool, default=True
         Whether the mean of all iterates counts, or the last one alone, as in the thesis' Algorithm 2.
     first_step : float, default=1.0
-        Without a penalty, step t has the length ``first_step / sqrt(t)``. With one it is ``1 / (lambda t)``.
+        Without a penalty, step t has the length ``first_step / sqrt(t)``, over the mean squared length of
+        ``x_i * (x_j - x_k)``. With a penalty it is ``1 / (lambda t)``.
     solver : {"sgd", "exact"}, default="sgd"
         "exact" minimises over all triplets without drawing any, which costs links times rows in each iteration: for
         networks of up to a few thousand rows.
@@ -292,7 +294,7 @@ class MMPOP(TripletSelector):
         n_features_to_select: int | float | str = 0.5,
         *,
         penalty: float | str = 2e-4,
-        n_triplets: float = 8.0,
+        n_triplets: float = 12.0,
         average: bool = True,
         first_step: float = 1.0,
         solver: str = "sgd",

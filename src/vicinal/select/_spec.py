@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._magnitudes import as_doubles, columns_with_squares, with_squares
 from .._validation import Matrix, check_choice, check_count
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, columns_with_squares, with_squares
 from ._laplacian_score import degree_spread, edge_differences, weighted_sums
 
 CRITERIA = ("centered", "total", "leading")

@@ -13,9 +13,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from .. import _native
+from .._magnitudes import unit_rows
 from .._validation import Matrix
 from ..graphs import nearest_rows
-from ._columns import unit_rows
 
 Vector = NDArray[np.float64]
 

@@ -10,18 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from .._calls import one_blas_thread
+from .._magnitudes import as_doubles
 from .._optim import TripletDescent
 from .._triplets import Rows, Triplets, TripletSampler
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive, check_selected_count
 from ._base import NetworkSelector, Ranked
-from ._columns import as_doubles, with_squares
-from ._link_penalty import choose_penalty
+from ._link_penalty import BLOCK, choose_penalty, n_steps
 from ._links import links_between
 from ._partial_order import Loss, PartialOrders, margin_loss
 
-_HELD = 2000  # triplets on which the objective is estimated
+_HELD = 1000  # triplets on which the objective is estimated
 _CHECKPOINTS = 10
-_BLOCK = 2**21  # triplets drawn at a time
 
 
 class TripletSelector(NetworkSelector):
@@ -56,7 +56,7 @@ class TripletSelector(NetworkSelector):
         """
         if self.solver != "sgd":
             raise ValueError(f"partial_fit goes on with stochastic steps, but solver={self.solver!r}; take 'sgd'.")
-        further = self._rank_further if hasattr(self, "_descent") else None
+        further = self._rank_further if getattr(self, "_descent", None) is not None else None
         return self._fit(X, rank=further, adjacency=adjacency)
 
     def _rank(self, X: Matrix, adjacency: sp.csr_array | None) -> Ranked:
@@ -67,24 +67,26 @@ class TripletSelector(NetworkSelector):
         rows, held = self._held(X, sampler)
         self.penalty_ = 0.0
         squares = float(rows.margins(held, np.empty((0, X.shape[1])))[1].mean()) if len(held) else 0.0
-        self._descent = TripletDescent(X.shape[1], self._loss, [0.0], self.first_step)
+        self._descent: TripletDescent | None = None
         if not squares:  # linked rows have no column in common, nor have others
             return Ranked(np.zeros(X.shape[1]), [float(margin_loss(self._loss, np.zeros(1))[0][0])])
         self.penalty_ = self._choose(rows, links, squares, random)
         penalty = self.penalty_ * squares
         if self.solver == "exact":
-            found = PartialOrders(X, links, self._loss, penalty).solve(max_iter=self.max_iter, tol=self.tol)
+            with one_blas_thread():  # by which sums do not depend on the number of threads
+                found = PartialOrders(X, links, self._loss, penalty).solve(max_iter=self.max_iter, tol=self.tol)
             return Ranked.by(found, found.solution)
-        self._descent = TripletDescent(X.shape[1], self._loss, [penalty], self.first_step)
-        return self._descend(rows, links, sampler, held)
+        self._descent = TripletDescent(X.shape[1], self._loss, [penalty], self.first_step / squares)
+        return self._descend(self._descent, rows, links, sampler, held)
 
     def _rank_further(self, X: Matrix, adjacency: sp.csr_array | None) -> Ranked:
         self._check()
         X, links, sampler = with_triplets(X, adjacency, self.n_neighbors, self._random)
         rows, held = self._held(X, sampler)
-        self._descent = copy.deepcopy(self._descent)  # a failure leaves the former one as it was
+        descent = self._descent = copy.deepcopy(self._descent)  # a failure leaves the former one as it was
+        assert descent is not None
         earlier = [] if self._history is None else self._history.tolist()
-        ranked = self._descend(rows, links, sampler, held)
+        ranked = self._descend(descent, rows, links, sampler, held)
         ranked.objective = earlier + (ranked.objective or [])
         return ranked
 
@@ -101,7 +103,7 @@ class TripletSelector(NetworkSelector):
 
     def _held(self, X: Matrix, sampler: TripletSampler) -> tuple[Rows, Triplets]:
         """X for the compiled part, and the triplets on which the objective is estimated."""
-        return Rows.of(with_squares(X)[0]), sampler.draw(_HELD if sampler.n_triplets else 0)
+        return Rows.of(X), sampler.draw(_HELD if sampler.n_triplets else 0)
 
     def _choose(self, rows: Rows, links: sp.csr_array, squares: float, random: np.random.RandomState) -> float:
         if not isinstance(self.penalty, str):
@@ -110,26 +112,25 @@ class TripletSelector(NetworkSelector):
         assert wanted is not None
         return choose_penalty(rows, links, self._loss, squares, self.n_triplets, self.average, wanted, random)
 
-    def _descend(self, rows: Rows, links: sp.csr_array, sampler: TripletSampler, held: Triplets) -> Ranked:
-        count = max(1, round(self.n_triplets * links.nnz / 2)) if sampler.n_triplets else 0
-        descent, objective = self._descent, []
+    def _descend(
+        self, descent: TripletDescent, rows: Rows, links: sp.csr_array, sampler: TripletSampler, held: Triplets
+    ) -> Ranked:
+        count = n_steps(self.n_triplets, links) if sampler.n_triplets else 0
+        objective: list[float] = []
         marks = np.unique(np.linspace(0, count, _CHECKPOINTS + 1).round().astype(int))[1:]
         taken = 0
         for mark in marks:
             while taken < mark:
-                size = int(min(mark - taken, _BLOCK))
+                size = int(min(mark - taken, BLOCK))
                 descent.step(rows.native(), sampler.draw(size))
                 taken += size
-            objective.append(self._value(rows, held))
-        return Ranked(self._weights(), objective, max(1, descent.n_steps))
+            weights = self._weights(descent)
+            losses = margin_loss(self._loss, rows.margins(held, weights[None, :])[0])[0]
+            objective.append(float(losses.mean() + descent.penalties[0] / 2 * np.square(weights).sum()))
+        return Ranked(self._weights(descent), objective, max(1, descent.n_steps))
 
-    def _weights(self) -> NDArray[np.float64]:
-        return (self._descent.average() if self.average else self._descent.last())[0]
-
-    def _value(self, rows: Rows, held: Triplets) -> float:
-        weights = self._weights()
-        losses = margin_loss(self._loss, rows.margins(held, weights[None, :])[0])[0]
-        return float(losses.mean() + self._descent.penalties[0] / 2 * (weights @ weights))
+    def _weights(self, descent: TripletDescent) -> NDArray[np.float64]:
+        return (descent.average() if self.average else descent.last())[0]
 
 
 def with_triplets(

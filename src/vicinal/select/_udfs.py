@@ -7,11 +7,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._calls import n_threads
+from .._magnitudes import as_doubles
 from .._optim import RowForm, minimize_trace, row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import nearest_rows
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, check_cluster_count, varying
+from ._columns import check_cluster_count, varying
 
 _BLOCK = 2**22  # values of rows held at a time
 

@@ -6,9 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from .._magnitudes import as_doubles, columns_with_squares
 from .._validation import Matrix
 from ._base import FeatureSelector, Ranked
-from ._columns import as_doubles, columns_with_squares, varying
+from ._columns import varying
 
 
 class MaximumVariance(FeatureSelector):
