@@ -14,13 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 import vicinal
 from vicinal import (
+    GFS,
+    LUFS,
     MCFS,
+    MMPOP,
     NDFS,
+    PPOP,
     RSFS,
     RUFS,
     RULLS,
     SNFS,
     SPEC,
+    SPOP,
     UDFS,
     DenoisingAutoencoder,
     GaussianProjection,
@@ -74,6 +79,11 @@ CASES = [  # each with a parameter that it refuses
     (RUFS(n_clusters=2, tol=0.01, random_state=0), {"tol": -1}),
     (RSFS(n_clusters=2, tol=0.01, random_state=0), {"tol": -1}),
     (SNFS(), {"tol": -1}),
+    (GFS(random_state=0), {"tol": -1}),
+    (SPOP(), {"n_neighbors": 0}),
+    (PPOP(random_state=0), {"tol": -1}),
+    (MMPOP(random_state=0), {"tol": -1}),
+    (LUFS(n_clusters=2, random_state=0), {"tol": -1}),
 ]
 MODELS = [model for model, _ in CASES]
 
