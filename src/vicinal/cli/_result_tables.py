@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..experiments import Summary
 
 UNIT = " columns"  # that the heads of a table share
+LONGEST_WORD = 12  # of a method's name, which is not broken
 
 
 def comparison_table(summaries: list[Summary], title: str) -> Table:
@@ -47,12 +48,14 @@ def section_tables(sections: Iterable[Section]) -> list[Table]:
 def terminal_table(page_table: PageTable) -> Table:
     """A table of a report: what stands beside a number there stands below it here."""
     table = Table(title=escape(page_table.caption), title_justify="left")
-    for number, column in enumerate(page_table.columns):
-        name = escape(column.label.removesuffix(UNIT))
+    words = [word for row in page_table.rows for word in row[0].text.split()]
+    for column in page_table.columns:
+        name = escape(column.label.removesuffix(UNIT)).replace("=", "=\n")
         if column.kind == "number":
-            table.add_column(name, justify="right", min_width=6)
+            table.add_column(name, justify="right", min_width=6, overflow="fold")
         else:
-            table.add_column(name, overflow="fold" if number else "ellipsis")
+            longest = max(map(len, words), default=0)
+            table.add_column(name, overflow="fold", min_width=None if table.columns else min(longest, LONGEST_WORD))
     last = ""
     for row in page_table.rows:
         first = row[0].text
