@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 UNIT = " columns"  # that the heads of a table share
 LONGEST_WORD = 12  # of a method's name, which is not broken
+MANY = 5  # columns of numbers, beyond which their heads are broken rather than names
 
 
 def comparison_table(summaries: list[Summary], title: str) -> Table:
@@ -49,10 +50,13 @@ def terminal_table(page_table: PageTable) -> Table:
     """A table of a report: what stands beside a number there stands below it here."""
     table = Table(title=escape(page_table.caption), title_justify="left")
     words = [word for row in page_table.rows for word in row[0].text.split()]
-    for column in page_table.columns:
+    many = sum(column.kind == "number" for column in page_table.columns) > MANY
+    for place, column in enumerate(page_table.columns):
         name = escape(column.label.removesuffix(UNIT)).replace("=", "=\n")
         if column.kind == "number":
-            table.add_column(name, justify="right", min_width=6, overflow="fold")
+            lines = [line for row in page_table.rows for line in (row[place].text, row[place].beside, row[place].brief)]
+            widest = max(6, *map(len, lines)) if many else None
+            table.add_column(name, justify="right", min_width=6, max_width=widest, overflow="fold")
         else:
             longest = max(map(len, words), default=0)
             table.add_column(name, overflow="fold", min_width=None if table.columns else min(longest, LONGEST_WORD))
