@@ -296,3 +296,10 @@ def test_symmetric_is_symmetric_in_weights_too():
     assert is_symmetric(sp.csr_array([[0.0, 2.0], [2.0, 0.0]]))
     assert not is_symmetric(sp.csr_array([[0.0, 2.0], [1.0, 0.0]]))
     assert not is_symmetric(sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
+
+
+def test_unknown_nodes_come_with_known_ones_that_are_near():
+    with pytest.raises(ValueError, match=r"'p0004' .* Did you mean 'p004'"):
+        from_edges([("p001", "p0004")], nodes=["p001", "p004"])
+    with pytest.raises(ValueError, match=r"'500' .* Known are 0 to 119"):
+        from_edges([(3, 500)], nodes=120)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._optional import need
-from ._validation import check_count
+from ._validation import check_count, suggest
 
 MOST_LISTED = 10
 
@@ -77,7 +77,7 @@ def numbered(edges: Edges, nodes: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     found = [order[np.minimum(rank, len(known) - 1)] for rank in ranks]
     strange = [known[number] != ends for number, ends in zip(found, (source, target), strict=True)]
     if any(part.any() for part in strange):
-        raise ValueError(_unknown(edges, (source, target), strange, len(known)))
+        raise ValueError(_unknown(edges, (source, target), strange, names))
     return found[0], found[1], names
 
 
@@ -212,7 +212,7 @@ def _refuse_missing(role: str, missing: NDArray[np.bool_], place: Callable[[int]
         raise ValueError(f"Edges without a {role}: {_listed([place(int(edge)) for edge in where], quoted=False)}.")
 
 
-def _unknown(edges: Edges, ends: tuple[NDArray, NDArray], strange: list[NDArray[np.bool_]], n_known: int) -> str:
+def _unknown(edges: Edges, ends: tuple[NDArray, NDArray], strange: list[NDArray[np.bool_]], known: NDArray) -> str:
     seen: dict[str, str] = {}
     for edge in np.flatnonzero(strange[0] | strange[1]):
         for column, part in zip(ends, strange, strict=True):
@@ -220,7 +220,13 @@ def _unknown(edges: Edges, ends: tuple[NDArray, NDArray], strange: list[NDArray[
                 seen.setdefault(str(column[edge]), edges.place(int(edge)))
     many = f"{len(seen)} nodes that are" if len(seen) > 1 else "a node that is"
     named = [f"{name!r} ({where})" for name, where in seen.items()]
-    return f"Edges name {many} not among the {n_known:,} known ones: {_listed(named, quoted=False)}."
+    if known.dtype.kind == "U":
+        hint = suggest(next(iter(seen)), known.tolist())
+    else:
+        hint = f"known are {known.min()} to {known.max()}"
+    hint = hint[0].upper() + hint[1:].rstrip("?")
+    end = "?" if hint.startswith("Did") else "."
+    return f"Edges name {many} not among the {len(known):,} known ones: {_listed(named, quoted=False)}. {hint}{end}"
 
 
 def _listed(names: Iterable[Any], *, quoted: bool = True) -> str:

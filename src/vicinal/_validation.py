@@ -8,6 +8,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import wraps
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -192,12 +193,18 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
 
     Objects other than arrays and sparse matrices have `shape` and `tocsr()`.
     """
+    if isinstance(adjacency, str | Path):
+        name = repr(str(adjacency))
+        raise ValueError(f"adjacency is a name; read the file by vicinal.network.from_edges({name}, nodes=...).")
+    if hasattr(adjacency, "nodes") and hasattr(adjacency, "edges"):
+        raise ValueError("adjacency is a graph of networkx; give vicinal.network.from_networkx(graph, nodelist).")
     given = adjacency.tocsr() if hasattr(adjacency, "tocsr") else adjacency
     shape = given.shape if hasattr(given, "shape") else np.shape(given)
     needed = f"it needs a row and a column for each of them, {n_rows} x {n_rows}"
     if len(shape) != 2 or shape[0] != n_rows:
+        edges = " A list of edges becomes a network by vicinal.network.from_edges." if shape[1:] in ((2,), (3,)) else ""
         raise ValueError(
-            f"adjacency has the shape {tuple(shape)}, but X has {n_rows} rows; {needed}, in the order of X."
+            f"adjacency has the shape {tuple(shape)}, but X has {n_rows} rows; {needed}, in the order of X.{edges}"
         )
     if shape[1] != n_rows:
         raise ValueError(

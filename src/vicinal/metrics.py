@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 
 from ._magnitudes import as_doubles, with_squares
 from ._triplets import Rows, TripletSampler, auc_by_columns, exact_link_auc
-from ._validation import Matrix, check_adjacency, check_count, check_non_negative
+from ._validation import Matrix, check_adjacency, check_count, check_non_negative, refuse_other_than_numbers
 
 
 class MeanInterval(NamedTuple):
@@ -247,6 +247,7 @@ def link_auc(
     >>> link_auc(X, chain)
     0.875
     """
+    refuse_other_than_numbers(X, "link_auc")
     given = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     rows = sp.csr_array(with_squares(as_doubles(given))[0])
     linked = check_adjacency(adjacency, rows.shape[0])

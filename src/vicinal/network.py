@@ -178,7 +178,8 @@ class Network:
 
     def __repr__(self) -> str:
         kind = ", directed" if self.directed else ""
-        return f"Network({self.n_nodes:,} nodes, {self.n_links:,} link{'s' * (self.n_links != 1)}{kind})"
+        nodes, links = (f"{n:,} {what}{'s' * (n != 1)}" for n, what in ((self.n_nodes, "node"), (self.n_links, "link")))
+        return f"Network({nodes}, {links}{kind})"
 
 
 def from_edges(
@@ -229,7 +230,7 @@ def from_edges(
     >>> from_edges(cited, nodes=["a", "b"])
     Traceback (most recent call last):
         ...
-    ValueError: Edges name a node that is not among the 2 known ones: 'c' (row 2).
+    ValueError: Edges name a node that is not among the 2 known ones: 'c' (row 2). Known are a, b.
     """
     check_choice("self_loops", self_loops, ("refuse", "drop"))
     nodes = nodes if nodes is None or isinstance(nodes, int | np.integer | np.ndarray) else list(nodes)
@@ -270,8 +271,8 @@ def from_networkx(
     ----------
     graph : networkx.Graph or networkx.DiGraph
     nodelist : sequence, default=None
-        The nodes in the order of the rows that they stand for; None takes them as the graph has them. It must have all
-        nodes of the graph.
+        The nodes in the order of the rows that they stand for, all of them. None takes them as the graph has them, in
+        the order in which they were added, which is rarely that of a table.
     weight : str, default=None
         The attribute of edges that holds weights; None gives every link the weight 1.
     self_loops : {"refuse", "drop"}, default="refuse"

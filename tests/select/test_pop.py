@@ -1,5 +1,6 @@
 """SPOP, PPOP, MMPOP: the sums over triplets, the losses and their minima, and what the steps find."""
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -415,3 +416,24 @@ def test_rows_of_a_frame_are_those_of_the_network(planted):
     SPOP(10).fit(frame, adjacency=network)
     with pytest.raises(ValueError, match=r"row 0 is 'node 1' in X and 'node 0' in adjacency, 2 of 1000 rows differ"):
         SPOP(10).fit(frame.iloc[[1, 0, *range(2, 1000)]], adjacency=network)
+
+
+def test_a_network_in_the_place_of_labels_is_refused(planted):
+    X, A = planted
+    for network in (Network(A), sp.csr_array(A)):
+        with pytest.raises(ValueError, match="A network was given as y, which is never read; give it by name"):
+            SPOP(10).fit(X, network)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("links.csv", r"read the file by vicinal.network.from_edges\('links.csv', nodes=...\)"),
+        (nx.path_graph(3), "is a graph of networkx; give vicinal.network.from_networkx"),
+        (np.array([[0, 1], [1, 2], [2, 3]]), "A list of edges becomes a network by vicinal.network.from_edges"),
+    ],
+    ids=["path", "graph", "edges"],
+)
+def test_what_is_no_matrix_is_told_how_to_become_one(planted, given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SPOP(10).fit(planted[0], adjacency=given)

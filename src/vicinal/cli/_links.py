@@ -59,7 +59,8 @@ def kept_auc(X: Matrix, network: Network, order: Sequence[int], n_kept: int) -> 
 
 
 def auc_table(kept: Sequence[tuple[int, float]], n_kept: int) -> ShownTable:
-    table = ShownTable(title="Linked rows told from others", title_justify="left")
+    title = "How well they tell linked rows from others (0.5: not at all)"
+    table = ShownTable(title=title, title_justify="left", min_width=len(title))
     table.add_column("best columns", justify="right")
     table.add_column("link AUC", justify="right", no_wrap=True)
     for place, (count, share) in enumerate(kept):

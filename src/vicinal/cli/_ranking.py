@@ -63,8 +63,6 @@ def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
 def parse_features(text: str | None, method: str) -> int | float | str:
     """What -k says: a number of columns, a share of them, "auto" or "all"; without it, the method's default."""
     if text is None:
-        if not SELECTORS[method].has_rule:
-            note("Half of the columns are kept; say with -k how many you want.")
         return "auto" if SELECTORS[method].has_rule else 0.5
     if text == "auto" and not SELECTORS[method].has_rule:
         raise ValueError(
@@ -93,8 +91,8 @@ def check_number(wanted: int | float | str, n_columns: int, file: Path) -> None:
         raise ValueError(f"{file.name} has {columns} to choose from, but -k asks for {wanted}; ask for fewer, or all.")
 
 
-def as_numbers(table: _files.Table) -> Matrix:
-    """The columns as floats; what is no number is refused."""
+def as_numbers(table: _files.Table, *, linked: bool = False) -> Matrix:
+    """The columns as floats; what is no number is refused. `linked`: rows have links, and perhaps a column of names."""
     if is_frame(table.X):
         others = categorical_columns(table.X)
         if others:
@@ -102,7 +100,7 @@ def as_numbers(table: _files.Table) -> Matrix:
             subject, them = (f"Columns {names} are", "them") if len(others) > 1 else (f"Column {names} is", "it")
             raise ValueError(
                 f"{subject} not numeric, and only numbers can be ranked: leave {them} out with --drop, or carry one "
-                "over as --target."
+                f"over as --target{', or name rows by one with --nodes' if linked else ''}."
             )
         return check_table(table.X).to_numpy()
     X = check_table(table.X)

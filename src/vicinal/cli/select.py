@@ -40,15 +40,16 @@ class Options:
         Column that is never looked at, only carried over; in NPZ files the array (default y).
     scale
         What the method sees of the numbers. auto: sparse counts weighted by TF-IDF, other sparse numbers as they are,
-        tables standardised, or scaled to [0, 1] for maximum-variance, since standardised columns all vary alike, and
-        for rufs, which takes no negative numbers. minmax: every column to [0, 1]. matrix: all divided by one number.
+        tables standardised, or scaled to [0, 1] for maximum-variance, since standardised columns all vary alike, for
+        rufs, which takes no negative numbers, and for gfs, spop, ppop and mmpop, which ask what rows have in common.
+        minmax: every column to [0, 1]. matrix: all divided by one number.
     clusters
         Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs, lufs).
     links
         Links between rows (spop, ppop, mmpop, gfs, lufs): a file with two columns, the two ends of each link, as
         numbers of rows from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
     nodes
-        Column that names the rows for --links; it is not ranked.
+        Column that names the rows for --links; it is neither ranked nor written.
     neighbors
         Nearest rows of each row that are looked at (snfs: all rows by default).
     perplexity
@@ -100,6 +101,7 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
     from .._files import read_table
     from ._links import read_links
     from ._ranking import PARAMETERS, as_numbers, check_number, make_selector, parse_features, rank, show_ranking
+    from ._terminal import note
 
     _check(options)
     given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
@@ -109,10 +111,12 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
     drop = options.drop if options.nodes is None else (*options.drop, options.nodes)
     table = read_table(file, target=options.target, drop=drop, whole_target=False)
-    X = as_numbers(table)
+    X = as_numbers(table, linked=options.links is not None and options.nodes is None)
     check_number(wanted, X.shape[1], file)
     selector.set_params(n_features_to_select=wanted)
     network = None if options.links is None else read_links(options.links, table, options.nodes, X.shape[0])
+    if options.features is None and wanted != "auto":
+        note("Half of the columns are kept; say with -k how many you want.")
     seconds, seen = rank(selector, X, scale=options.scale, method=options.method, file=file, network=network)
     show_ranking(selector, table.names, options.top)
     remark = "" if network is None else _show_links(selector, seen, network)

@@ -229,4 +229,6 @@ class NetworkSelector(FeatureSelector):
         -------
         self
         """
+        if adjacency is None and hasattr(y, "tocsr"):
+            raise ValueError("A network was given as y, which is never read; give it by name: fit(X, adjacency=...).")
         return self._fit(X, adjacency=adjacency)

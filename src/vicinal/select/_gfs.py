@@ -14,6 +14,7 @@ from .._optim import BoxMinimum, minimize_in_box, without_rounding
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
 from ..network import links_of
 from ._base import NetworkSelector, Ranked
+from ._columns import varying
 from ._content_models import BernoulliContent, GaussianContent, Reduced
 from ._link_likelihood import LinkLikelihood, sample_non_links
 from ._links import links_between
@@ -21,7 +22,7 @@ from ._links import links_between
 Array = NDArray[np.float64]
 
 _LARGEST_BIAS = 30.0  # beyond it a probability is 0 or 1 for all that matters
-_LARGEST_VALUE = 1e50  # products of four can be held, and sums of them
+_LARGEST_VALUE = 1e5  # where x_i x_j is larger still, weights that matter are beyond what steps can find
 _STEPS_PER_ROUND = 10
 
 
@@ -39,7 +40,7 @@ class GFS(NetworkSelector):
     once. For columns of 0 and 1, ``content="bernoulli"`` predicts by logistic regression instead. A column scores by
     its weight, and among equal weights by links. Links alone bring columns in, since a column of weight 0 predicts
     nothing, so that most columns end at exactly 0; what they predict then raises the weights, most of them to exactly
-    1.
+    1. Bring columns to a common scale first, from 0 to 1 for example.
 
     Parameters
     ----------
@@ -185,13 +186,14 @@ class _Search:
     def __init__(self, likelihood: LinkLikelihood, content: GaussianContent | BernoulliContent, sparsity: float):
         self.likelihood, self.content, self.sparsity = likelihood, content, sparsity
         self.s, self.b = np.zeros(likelihood.X.shape[1]), 0.0
+        self.varies = varying(likelihood.X)  # a constant column says what b says
         self.objective: list[float] = []
         # The curvature in b is at most a quarter of the pairs: in these units it is at most 1.
         self.unit_of_bias = 2 / np.sqrt(max(len(likelihood.pairs), 1))
 
     def run(self, max_iter: int, tol: float) -> bool:
         """Links alone first, W = 0; then also what the columns that came in predict. Whether tol was met."""
-        found = self._minimise(np.arange(len(self.s)), None, max_iter, tol)
+        found = self._minimise(np.flatnonzero(self.varies), None, max_iter, tol)
         content, converged = self.content, found.converged
         if isinstance(content, GaussianContent):
             content.expect(int(np.count_nonzero(self.s)))
@@ -241,8 +243,8 @@ class _Search:
         return np.flatnonzero((self.s > 0) | (self._slopes() < 0))
 
     def _slopes(self) -> Array:
-        """Of the likelihood and of what weights cost."""
-        return self.likelihood(self.s, self.b)[1] + self.sparsity
+        """Of the likelihood, but for constant columns, and of what weights cost."""
+        return np.where(self.varies, self.likelihood(self.s, self.b)[1], 0.0) + self.sparsity
 
     def _minimise(self, columns: NDArray[np.intp], content: Reduced | None, max_iter: int, tol: float) -> BoxMinimum:
         """Weights of these columns and b; without content, the value lacks its constant."""

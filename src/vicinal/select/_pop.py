@@ -154,8 +154,9 @@ class PPOP(TripletSelector):
     Notes
     -----
     Triplets are uniform over all triplets of the network. A step costs the non-zeros of three rows; it is one thread's
-    work, and so the same on any number of threads. Features may be binary, counts or real numbers, and should not be
-    centred: columns that rows lack are zero. Weights of links are not looked at.
+    work, and so the same on any number of threads. Features may be binary, counts or real numbers of a common scale,
+    from 0 to 1 for example: large values outweigh the others. They should not be centred: columns that rows lack are
+    zero. Weights of links are not looked at.
 
     References
     ----------
@@ -267,7 +268,7 @@ class MMPOP(TripletSelector):
     -----
     Triplets are uniform over all triplets of the network. With a penalty, the steps are those of Pegasos. A step costs
     the non-zeros of three rows; it is one thread's work, and so the same on any number of threads. Features may be
-    binary, counts or real numbers, and should not be centred. Weights of links are not looked at.
+    binary, counts or real numbers of a common scale, and should not be centred. Weights of links are not looked at.
 
     References
     ----------
