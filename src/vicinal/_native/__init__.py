@@ -1,4 +1,4 @@
-"""The compiled part: nearest anchors, nearest rows, random maps, products of rows. Knows arrays only.
+"""The compiled part: nearest anchors, nearest rows, random maps, products of rows, walks. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
@@ -17,6 +17,7 @@ from ._core import (
     hash_rows,
     instruction_set,
     link_products,
+    link_steps,
     nearest,
     nearest_in_subspaces,
     nearest_rows,
@@ -46,6 +47,7 @@ __all__ = [
     "hash_rows",
     "instruction_set",
     "link_products",
+    "link_steps",
     "nearest",
     "nearest_in_subspaces",
     "nearest_rows",

@@ -159,10 +159,6 @@ private:
     float rate_ = 0;
 };
 
-void fetch(const float* row, int width) {
-    for (int d = 0; d < width; d += 16) __builtin_prefetch(row + d, 1);
-}
-
 void take(const InstructionSet& set, const NodeRows& rows, const Prepared& steps, const std::atomic<bool>& stop,
           std::vector<float>& room, std::vector<float*>& places) {
     const std::int32_t* nodes = steps.nodes.data();
@@ -174,9 +170,9 @@ void take(const InstructionSet& set, const NodeRows& rows, const Prepared& steps
         if (s + 1 < steps.heads.size()) {
             const Head& next = steps.heads[s + 1];
             const std::int32_t* ahead = nodes + size;
-            for (int i = 0; i < next.n_inputs; ++i) fetch(rows.inputs + ahead[i] * width, rows.width);
+            for (int i = 0; i < next.n_inputs; ++i) fetch_row(rows.inputs + ahead[i] * width, rows.width);
             ahead += next.n_inputs;
-            for (int k = 0; k < next.n_outputs; ++k) fetch(rows.outputs + ahead[k] * width, rows.width);
+            for (int k = 0; k < next.n_outputs; ++k) fetch_row(rows.outputs + ahead[k] * width, rows.width);
         }
         for (int i = 0; i < head.n_inputs; ++i) places[i] = rows.inputs + nodes[i] * width;
         for (std::size_t e = head.n_inputs; e < size; ++e) places[e] = rows.outputs + nodes[e] * width;

@@ -15,6 +15,10 @@ struct NodeRows {
     int width;
 };
 
+inline void fetch_row(const float* row, int width) {
+    for (int d = 0; d < width; d += 16) __builtin_prefetch(row + d, 1);
+}
+
 // Nodes of walk w are nodes[w * length ...], up to the first that is negative.
 struct Walks {
     const std::int32_t* nodes;

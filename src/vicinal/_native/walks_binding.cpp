@@ -1,5 +1,6 @@
 // Walks on networks and what is learned from them: NumPy in and out.
 #include "binding.hpp"
+#include "line.hpp"
 #include "skipgram.hpp"
 #include "walks.hpp"
 
@@ -86,6 +87,24 @@ void over_walks(ConstNodes nodes, Floats inputs, Floats outputs, Vector<double> 
     if (!finished) throw nb::python_error();
 }
 
+// Inputs and outputs of one row may be the same array, which is first order proximity.
+void over_links(nb::tuple network, std::vector<std::pair<Floats, Floats>> rows, std::int64_t n_samples, int n_negatives,
+                double first_rate, double last_rate, std::uint64_t seed, int n_threads, nb::object callback,
+                const std::string& isa) {
+    require(!rows.empty() && n_samples >= 0 && n_negatives >= 0 && n_threads >= 1, "numbers must be positive");
+    std::vector<NodeRows> typed;
+    for (const auto& [inputs, outputs] : rows) typed.push_back(rows_of(inputs, outputs));
+    const LinkSampling sampling{n_samples, n_negatives, first_rate, last_rate, seed};
+    const InstructionSet& set = set_of(isa);
+    const bool finished = with_links(network, [&](const auto& links, const double* weights, std::int64_t n_nodes) {
+        for (const NodeRows& own : typed) require(own.n_nodes == n_nodes, "there must be a row per node");
+        require(links.starts[n_nodes] > 0 || n_samples == 0, "there are no links to draw");
+        nb::gil_scoped_release release;
+        return link_steps(set, typed, links, weights, sampling, n_threads, listener(callback));
+    });
+    if (!finished) throw nb::python_error();
+}
+
 }  // namespace
 
 void bind_walks(nb::module_& m) {
@@ -96,4 +115,6 @@ void bind_walks(nb::module_& m) {
     m.def("skip_gram", &over_walks, "nodes"_a, "inputs"_a, "outputs"_a, "noise"_a, "window"_a, "n_negatives"_a,
           "first_rate"_a, "last_rate"_a, "seed"_a, "offset"_a = 0, "n_parts"_a = 1, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
+    m.def("link_steps", &over_links, "network"_a, "rows"_a, "n_samples"_a, "n_negatives"_a, "first_rate"_a,
+          "last_rate"_a, "seed"_a, "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
 }
