@@ -22,7 +22,7 @@ BOXES = [
     {"_native", "_optim"},
     {"_calls", "_validation", "_writing"},
     {"graphs", "network"},
-    {"local", "expand", "learned", "select", "cluster"},
+    {"local", "expand", "learned", "select", "link", "cluster"},
     {"vicinal"},  # the public names, and the version
     {"metrics", "datasets", "_files"},
     {"experiments"},

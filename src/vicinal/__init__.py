@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         SubsetProductMap,
     )
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+    from .link import AdamicAdar, AttributeCosine, Katz
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
         GFS,
@@ -51,10 +52,13 @@ __all__ = [
     "SPEC",
     "SPOP",
     "UDFS",
+    "AdamicAdar",
+    "AttributeCosine",
     "DenoisingAutoencoder",
     "GaussianProjection",
     "HashedProjection",
     "HermiteMap",
+    "Katz",
     "KernelPerceptron",
     "LaplacianScore",
     "MaximumVariance",
@@ -72,7 +76,7 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = ("local", "expand", "learned", "select", "cluster")  # the modules that define the classes above
+_HOMES = ("local", "expand", "learned", "select", "link", "cluster")  # the modules that define the classes above
 _MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist

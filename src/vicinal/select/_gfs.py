@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
+from .._linked_rows import links_between
 from .._magnitudes import as_doubles
 from .._optim import BoxMinimum, minimize_in_box, without_rounding
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
@@ -17,7 +18,6 @@ from ._base import NetworkSelector, Ranked
 from ._columns import varying
 from ._content_models import BernoulliContent, GaussianContent, Reduced
 from ._link_likelihood import LinkLikelihood, sample_non_links
-from ._links import links_between
 
 Array = NDArray[np.float64]
 

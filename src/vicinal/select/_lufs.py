@@ -9,13 +9,13 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from .._calls import n_threads
+from .._linked_rows import links_between
 from .._magnitudes import as_doubles
 from .._optim import RowForm, minimize_trace, row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive
 from ..graphs import laplacian, leading_eigenvectors, neighbor_graph
 from ._base import NetworkSelector, Ranked
 from ._columns import check_cluster_count, varying
-from ._links import links_between
 
 _STARTS = 10
 

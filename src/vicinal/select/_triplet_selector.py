@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._calls import one_blas_thread
+from .._linked_rows import links_between
 from .._magnitudes import as_doubles
 from .._optim import TripletDescent
 from .._triplets import Rows, Triplets, TripletSampler
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive, check_selected_count
 from ._base import NetworkSelector, Ranked
 from ._link_penalty import BLOCK, choose_penalty, n_steps
-from ._links import links_between
 from ._partial_order import Loss, PartialOrders, margin_loss
 
 _HELD = 1000  # triplets on which the objective is estimated
