@@ -21,9 +21,10 @@ _SEEDS = 2**31 - 2
 class DeepWalk(NetworkEmbedding):
     """Vectors of nodes from random walks: nodes that are near in walks have vectors that are alike.
 
-    Walks begin at every node and go on to a node that is linked to the one before, drawn in proportion to the weights of
-    links. Skip-gram with negative sampling reads them as sentences: the vector of a node is learned to tell nodes that
-    are near in walks from others. The network has the known links, and links between nodes whose attributes are alike.
+    Walks begin at every node and go on to a node that is linked to the one before, drawn in proportion to the weights
+    of links. Skip-gram with negative sampling reads them as sentences: the vector of a node is learned to tell nodes
+    that are near in walks from others. The network has the known links, and links between nodes whose attributes are
+    alike.
 
     Parameters
     ----------

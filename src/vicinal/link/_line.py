@@ -23,8 +23,8 @@ class LINE(NetworkEmbedding):
 
     In the first order, linked nodes have vectors that are alike. In the second order, nodes that are linked to the same
     nodes do: each node has a vector of its own and another one as a neighbour of others. Both are learned by steps over
-    links, drawn in proportion to their weights, with negatives. The network has the known links, and links between nodes
-    whose attributes are alike.
+    links, drawn in proportion to their weights, with negatives. The network has the known links, and links between
+    nodes whose attributes are alike.
 
     Parameters
     ----------
