@@ -170,13 +170,14 @@ def test_negatives_are_drawn_by_their_weights(rng):
 
 
 def test_the_same_on_any_number_of_threads(rng):
-    walks = rng.integers(0, 200, (9000, 20)).astype(np.int32)  # more than a chunk
     options = {"n_components": 20, "window": 4, "n_epochs": 1, "seed": 5}
-    vectors = skip_gram(walks, 200, **options)
-    assert vectors.shape == (200, 20)
-    for n_threads in (2, 3):
-        assert np.array_equal(skip_gram(walks, 200, **options, n_threads=n_threads), vectors)
-    assert not np.array_equal(skip_gram(walks, 200, **options | {"seed": 6}), vectors)
+    for n_nodes in (200, 1200):  # in one part, and in several
+        walks = rng.integers(0, n_nodes, (7000, 20)).astype(np.int32)  # more than a chunk
+        vectors = skip_gram(walks, n_nodes, **options)
+        assert vectors.shape == (n_nodes, 20)
+        for n_threads in (2, 3):
+            assert np.array_equal(skip_gram(walks, n_nodes, **options, n_threads=n_threads), vectors)
+        assert not np.array_equal(skip_gram(walks, n_nodes, **options | {"seed": 6}), vectors)
     network = random_network(rng)
     links = line(network, (1, 2), n_components=20, n_samples=5000)
     for n_threads in (2, 3):

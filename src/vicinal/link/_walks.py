@@ -16,6 +16,7 @@ Rows = NDArray[np.float32]
 
 _ROW_STEP, _LINE = 32, 64  # the compiled part reads rows of so many numbers, from whole lines of the cache
 _NOISE_POWER = 0.75  # of frequencies, by which negatives are drawn
+_PARTS, _MANY = 4, 1000  # into which nodes are dealt, so that as many threads have rows of their own, and from how many
 _LAST_RATE = 1e-4  # of the rate of the first step, that of the last one
 
 
@@ -98,7 +99,7 @@ class SkipGram:
             last_rate,
             self.seed,
             offset=first,
-            n_parts=1,
+            n_parts=_PARTS if len(self.noise) >= _MANY else 1,
             n_threads=n_threads,
             callback=current_callback(),
         )
