@@ -55,7 +55,7 @@ class DeepWalk(NetworkEmbedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_nodes, n_components)
-        Single precision. A node without links keeps the small random vector that it began with.
+        Single precision. A node without links keeps the random vector that it began with.
     names_, linked_, attributed_, links_
         See `AttributeCosine`.
 

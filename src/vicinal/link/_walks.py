@@ -207,10 +207,14 @@ def line(
 
 
 def small_rows(n_nodes: int, n_components: int, seed: int) -> Rows:
-    """Uniform numbers within 1 / n_components of 0."""
+    """Uniform numbers within 1 / sqrt(n_components) of 0.
+
+    Steps multiply rows by each other, so that from numbers near to 0, as word2vec begins with, the first of them lead
+    nowhere.
+    """
     rows = empty_rows(n_nodes, n_components)
     drawn = np.random.default_rng(seed).random((n_nodes, n_components), dtype=np.float32)
-    rows[:, :n_components] = (2 * drawn - 1) / np.float32(n_components)
+    rows[:, :n_components] = (2 * drawn - 1) / np.float32(n_components**0.5)
     return rows
 
 
