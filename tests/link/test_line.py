@@ -10,7 +10,7 @@ from vicinal import LINE
 
 @pytest.mark.parametrize("order", ["both", 1, 2])
 def test_two_groups(order):
-    model = LINE(16, order=order, random_state=0).fit(None, adjacency=cliques())
+    model = LINE(16, order=order, n_samples=1000, random_state=0).fit(None, adjacency=cliques())
     assert model.embedding_.shape == (12, 16)
     within, between = separation(model.embedding_)
     assert within > between
@@ -28,7 +28,7 @@ def test_second_order_finds_nodes_with_the_same_neighbours():
     for group in (0, 6):
         adjacency[group : group + 3, group + 3 : group + 6] = 1
     adjacency = adjacency + adjacency.T
-    model = LINE(16, order=2, random_state=0).fit(None, adjacency=adjacency)
+    model = LINE(16, order=2, n_samples=1000, random_state=0).fit(None, adjacency=adjacency)
     alike, other = model.score_pairs([[0, 1], [0, 7]])
     assert alike > 0.9
     assert alike > other + 0.3

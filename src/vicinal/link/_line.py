@@ -32,8 +32,9 @@ class LINE(NetworkEmbedding):
         Length of the vectors; even where both orders are wanted.
     order : {"both", 1, 2}, default="both"
         Which proximity counts. "both" learns a half of the components by each, and scales each half to unit length.
-    n_samples : int, default=1000
-        Links that are drawn, and stepped by, in each order, as a multiple of the links.
+    n_samples : int, default=100
+        Links that are drawn, and stepped by, in each order, as a multiple of the links. Small networks want more: a node learns
+        from the steps that it has a part in.
     n_negatives : int, default=5
         Nodes, drawn in proportion to the sums of weights of their links to the power 0.75, that are told from each node
         that is drawn.
@@ -68,7 +69,7 @@ class LINE(NetworkEmbedding):
     >>> from vicinal import LINE
     >>> adjacency = np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10)
     >>> adjacency[4, 5] = adjacency[5, 4] = 1
-    >>> model = LINE(16, random_state=0).fit(None, adjacency=adjacency)
+    >>> model = LINE(16, n_samples=1000, random_state=0).fit(None, adjacency=adjacency)
     >>> near, far = model.score_pairs([[0, 3], [0, 8]])
     >>> bool(near > far)
     True
@@ -79,7 +80,7 @@ class LINE(NetworkEmbedding):
         n_components: int = 128,
         *,
         order: int | str = "both",
-        n_samples: int = 1000,
+        n_samples: int = 100,
         n_negatives: int = 5,
         learning_rate: float = 0.025,
         content_links: ContentLinks = "auto",
