@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         SubsetProductMap,
     )
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-    from .link import LINE, AdamicAdar, AttributeCosine, DeepWalk, Katz
+    from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
         GFS,
@@ -45,6 +45,7 @@ __all__ = [
     "MCFS",
     "MMPOP",
     "NDFS",
+    "NRCL",
     "PPOP",
     "RSFS",
     "RUFS",
@@ -63,6 +64,7 @@ __all__ = [
     "Katz",
     "KernelPerceptron",
     "LaplacianScore",
+    "LinkRanking",
     "MaximumVariance",
     "OnlinePerceptron",
     "PolynomialMap",

@@ -232,3 +232,33 @@ def link_steps(
     callback: Callable[[float], object] | None = None,
     isa: str = "",
 ) -> None: ...
+def latent_losses(
+    vectors: NDArray[np.float64],
+    triplets: NDArray[np.int32],
+    loss: int,
+    values: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def latent_gradient(
+    vectors: NDArray[np.float64],
+    triplets: NDArray[np.int32],
+    slopes: NDArray[np.float64],
+    places: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    out: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def latent_steps(
+    vectors: NDArray[np.float32],
+    triplets: NDArray[np.int32],
+    loss: int,
+    decay: NDArray[np.float32],
+    pull: NDArray[np.float32],
+    targets: NDArray[np.float32] | None,
+    step: float,
+    squares: NDArray[np.float32],
+    callback: Callable[[float], object] | None = None,
+) -> None: ...

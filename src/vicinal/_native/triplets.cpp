@@ -14,12 +14,6 @@ constexpr std::int64_t triplets_per_chunk = 256;
 constexpr std::int64_t ahead = 6;  // triplets whose rows are fetched in advance
 constexpr int most_fetched = 1024;
 
-double slope(MarginLoss loss, double margin) {
-    if (loss == MarginLoss::identity) return 1;
-    if (loss == MarginLoss::hinge) return margin < 1 ? 1 : 0;
-    return margin > 0 ? std::exp(-margin) / (1 + std::exp(-margin)) : 1 / (1 + std::exp(margin));
-}
-
 template <class Index>
 void fetch(const SparseView<Index>& x, std::int32_t row) {
     constexpr Index line = 64 / sizeof(Index), line_of_values = 64 / sizeof(double);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "margin_loss.hpp"
 #include "parallel.hpp"
 
 namespace vicinal {
@@ -22,9 +23,6 @@ struct Links {
     const Index* targets;
     const Index* starts;
 };
-
-// The loss of a margin s: -s, log(1 + exp(-s)) or max(0, 1 - s).
-enum class MarginLoss { identity, logistic, hinge };
 
 // Weights of columns that go down the loss of triplets and penalty / 2 times their squared length. They are
 // scale * direction. Their sum over all steps, each counted as often as the step's number where there is a penalty and

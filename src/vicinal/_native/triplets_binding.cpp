@@ -31,7 +31,7 @@ auto with_rows(const nb::tuple& rows, F f) {
 void steps(nb::tuple rows, Triplets triplets, int loss, DoubleRows directions, DoubleRows corrections, DoubleRows state,
            Vector<double> penalties, double first_step) {
     require(triplets.shape(1) == 3, "triplets have three rows each");
-    require(0 <= loss && loss <= 2, "loss must be 0, 1 or 2");
+    require(0 <= loss && loss < n_margin_losses, "there is no such loss");
     const std::size_t count = penalties.shape(0);
     require(
         directions.shape(0) == count && corrections.shape(0) == count && state.shape(0) == count && state.shape(1) == 3,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _native
 
-LOSSES = ("identity", "logistic", "hinge")
+LOSSES = ("identity", "logistic", "hinge", "huber")  # in the order of the compiled part
 
 
 class TripletDescent:

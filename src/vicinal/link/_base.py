@@ -190,10 +190,8 @@ class LinkPredictor(BaseEstimator):
     def _numbers(self, nodes: NDArray) -> NDArray[np.int64]:
         """The numbers of nodes, given by number or by name."""
         count = len(self.names_)
-        if nodes.dtype.kind in "iu" and self.names_.dtype.kind == "U":
-            named = np.arange(count)  # places, where names are text
-        else:
-            named = self.names_
+        by_place = nodes.dtype.kind in "iu" and self.names_.dtype.kind == "U"
+        named = np.arange(count) if by_place else self.names_
         if nodes.size and (nodes.dtype.kind == "U") != (named.dtype.kind == "U"):
             nodes, named = nodes.astype(str), named.astype(str)
         order = np.argsort(named, kind="stable")

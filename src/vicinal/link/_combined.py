@@ -33,7 +33,7 @@ def combined_network(nodes: Observed, content_links: ContentLinks) -> sp.csr_arr
     else:
         wanted = check_count("content_links", content_links, least=0)
     shown = np.flatnonzero(nodes.attributed)
-    if not wanted or len(shown) < 2:
+    if nodes.attributes is None or not wanted or len(shown) < 2:
         return nodes.links
     near = nearest_rows(nodes.attributes[shown], n_neighbors=wanted, metric="cosine")[1]
     first, second = np.repeat(shown, near.shape[1]), shown[near.ravel()]

@@ -33,8 +33,8 @@ class LINE(NetworkEmbedding):
     order : {"both", 1, 2}, default="both"
         Which proximity counts. "both" learns a half of the components by each, and scales each half to unit length.
     n_samples : int, default=100
-        Links that are drawn, and stepped by, in each order, as a multiple of the links. Small networks want more: a node learns
-        from the steps that it has a part in.
+        Links that are drawn, and stepped by, in each order, as a multiple of the links. Small networks want more: a
+        node learns from the steps that it has a part in.
     n_negatives : int, default=5
         Nodes, drawn in proportion to the sums of weights of their links to the power 0.75, that are told from each node
         that is drawn.

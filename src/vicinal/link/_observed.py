@@ -111,8 +111,8 @@ def _complete(found: Observed) -> Observed:
     alone = np.flatnonzero(~(found.linked | found.attributed))
     if len(alone):
         raise ValueError(
-            f"{len(alone)} node{'s show' if len(alone) > 1 else ' shows'} neither links nor attributes, so that nothing "
-            f"is known of {'them' if len(alone) > 1 else 'it'}: {listed(found.names[alone])}; leave them out."
+            f"{len(alone)} node{'s show' if len(alone) > 1 else ' shows'} neither links nor attributes, so that "
+            f"nothing is known of {'them' if len(alone) > 1 else 'it'}: {listed(found.names[alone])}; leave them out."
         )
     return found
 
