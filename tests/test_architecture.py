@@ -22,6 +22,7 @@ BOXES = [
     {"_native", "_optim"},
     {"_calls", "_validation", "_writing"},
     {"graphs", "network"},
+    {"_linked_rows"},
     {"local", "expand", "learned", "select", "link", "cluster"},
     {"vicinal"},  # the public names, and the version
     {"metrics", "datasets", "_files"},

@@ -68,10 +68,9 @@ void steps(Rows<float> vectors, TripletRows triplets, int loss, Numbers<const fl
     bool finished;
     {
         nb::gil_scoped_release release;
-        finished = latent_steps(vectors.data(), static_cast<std::int64_t>(vectors.shape(1)), all,
-                                static_cast<MarginLoss>(loss),
-                                Pull{decay.data(), pull.data(), targets ? targets->data() : nullptr}, step,
-                                squares.data(), interrupted);
+        finished = latent_steps(
+            vectors.data(), static_cast<std::int64_t>(vectors.shape(1)), all, static_cast<MarginLoss>(loss),
+            Pull{decay.data(), pull.data(), targets ? targets->data() : nullptr}, step, squares.data(), interrupted);
     }
     if (!finished) throw nb::python_error();
 }

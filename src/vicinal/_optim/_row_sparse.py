@@ -73,12 +73,15 @@ def row_sparse_least_squares(
     penalty: float,
     *,
     start: NDArray[np.float64] | None = None,
+    ridge: float = 0.0,
     form: Form = "auto",
     max_iter: int = 100,
     tol: float = 1e-6,
     n_threads: int = 1,
 ) -> Solved[NDArray[np.float64]]:
-    """Minimises ||X W - F||^2 + penalty ||W||_{2,1} by reweighting (thesis, Algorithm 5); the objective never rises.
+    """Minimises ||X W - F||^2 + penalty ||W||_{2,1} + ridge ||W||^2 by reweighting (thesis, Algorithm 5).
+
+    The objective never rises.
 
     Parameters
     ----------
@@ -87,6 +90,7 @@ def row_sparse_least_squares(
     penalty : float
     start : ndarray of shape (D, c), default=None
         A warm start; rows that are zero stay so. A ridge regression by default.
+    ridge : float
     form : "auto", "rows" or "columns"
         Whether n x n or D x D systems are solved.
     max_iter : int
@@ -97,11 +101,12 @@ def row_sparse_least_squares(
     """
 
     def step(W: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
-        return RowWeightedRidge(X, spread, penalty, form=form, n_threads=n_threads).coefficients(F)
+        both = spread / (1 + ridge / penalty * spread) if ridge else spread
+        return RowWeightedRidge(X, both, penalty, form=form, n_threads=n_threads).coefficients(F)
 
     def value(W: NDArray[np.float64]) -> float:
         residual = F - X @ W
-        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum())
+        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum() + ridge * np.vdot(W, W))
 
     spread = np.ones(X.shape[1]) if start is None else 2 * row_lengths(start)
     first = np.zeros((X.shape[1], F.shape[1])) if start is None else start
@@ -114,10 +119,11 @@ def row_sparse_by_shrinking(
     penalty: float,
     start: NDArray[np.float64],
     *,
+    ridge: float = 0.0,
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> Solved[NDArray[np.float64]]:
-    """Minimises ||X W - F||^2 + penalty ||W||_{2,1} by accelerated gradient steps that shrink rows (FISTA).
+    """Minimises ||X W - F||^2 + penalty ||W||_{2,1} + ridge ||W||^2 by accelerated steps that shrink rows (FISTA).
 
     Nothing is factorised: a step costs two products with X. Rows become exactly zero, and may come back.
 
@@ -128,6 +134,7 @@ def row_sparse_by_shrinking(
     penalty : float
     start : ndarray of shape (D, c)
         Any, also with rows of zeros.
+    ridge : float
     max_iter : int
     tol : float
         Ends when the objective falls by less than this share of it.
@@ -135,13 +142,13 @@ def row_sparse_by_shrinking(
 
     def value(W: NDArray[np.float64]) -> float:
         residual = X @ W - F
-        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum())
+        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum() + ridge * np.vdot(W, W))
 
-    step = 1 / (2 * _largest_square(X))
+    step = 1 / (2 * (_largest_square(X) + ridge))
     W, ahead, momentum = start, start, 1.0
     lowest, objective = value(start), list[float]()
     for n_iter in range(1, max_iter + 1):
-        moved = ahead - 2 * step * (X.T @ (X @ ahead - F))
+        moved = ahead - 2 * step * (X.T @ (X @ ahead - F) + ridge * ahead)
         lengths = row_lengths(moved)
         shrunk = np.maximum(1 - step * penalty / np.maximum(lengths, 1e-300), 0)[:, None] * moved
         reached = value(shrunk)

@@ -26,6 +26,12 @@ _BLOCK = 2**22  # products of pairs that are held at a time
 class Recommended(NamedTuple):
     """What `recommend` returns.
 
+    Parameters
+    ----------
+    indices : ndarray of shape (n_queries, top)
+        Numbers of nodes, the best first; -1 where there are no more.
+    scores : ndarray of shape (n_queries, top)
+
     Examples
     --------
     >>> import numpy as np

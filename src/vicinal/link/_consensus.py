@@ -29,7 +29,7 @@ _SHRINKINGS = 20
 
 @dataclass(frozen=True)
 class Consensus:
-    """What ties vectors to attributes: alpha (||U^s - X^s W||^2 + lambda_a / alpha ||W||_{2,1}).
+    """What ties vectors to attributes: alpha (||U^s - X^s W||^2 + lambda_a / alpha ||W||_{2,1} + ridge ||W||^2).
 
     Attributes
     ----------
@@ -41,16 +41,20 @@ class Consensus:
         alpha.
     sparsity : float
         lambda_a / alpha.
+    ridge : float
+        Not in the thesis.
     """
 
     rows: Matrix
     places: NDArray
     weight: float
     sparsity: float
+    ridge: float
 
     def value(self, U: Vectors, W: Vectors) -> float:
         residual = U[self.places] - self.rows @ W
-        return self.weight * (float(np.vdot(residual, residual)) + self.sparsity * float(row_lengths(W).sum()))
+        costs = self.sparsity * row_lengths(W).sum() + self.ridge * np.vdot(W, W)
+        return self.weight * float(np.vdot(residual, residual) + costs)
 
 
 State = tuple[Vectors, Vectors]  # U, W
@@ -93,6 +97,7 @@ def _coefficients(consensus: Consensus, U: Vectors, before: Vectors) -> Vectors:
         consensus.rows,
         U[consensus.places],
         consensus.sparsity,
+        ridge=consensus.ridge,
         max_iter=_REWEIGHTINGS,
         tol=_REWEIGHTING_TOL,
         n_threads=n_threads(None),
@@ -114,7 +119,12 @@ def step_to_consensus(
         descent.run(targets, pull)
         U = descent.vectors.astype(np.float64)
         W = row_sparse_by_shrinking(
-            consensus.rows, U[consensus.places], consensus.sparsity, state[1], max_iter=_SHRINKINGS
+            consensus.rows,
+            U[consensus.places],
+            consensus.sparsity,
+            state[1],
+            ridge=consensus.ridge,
+            max_iter=_SHRINKINGS,
         ).solution
         targets[consensus.places] = consensus.rows @ W
         return U, W

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +36,11 @@ class LatentOptions:
     tol: float
     n_epochs: int
     learning_rate: float
+
+    @classmethod
+    def of(cls, estimator: Any) -> LatentOptions:
+        """The parameters of these names."""
+        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
     def __post_init__(self) -> None:
         check_count("n_components", self.n_components)

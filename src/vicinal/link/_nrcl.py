@@ -39,8 +39,11 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         thesis, "logistic" its P-NRCL.
     consensus : float, default=1.0
         How much it costs if vectors differ from what attributes say (the thesis' alpha).
-    sparsity : float, default=3.0
+    sparsity : float, default=1.0
         How much it costs to use an attribute, in units of `consensus` (lambda_a over alpha).
+    ridge : float, default=3.0
+        How much large coefficients cost, in units of `consensus`. The thesis has none: where nodes that show both are
+        about as many as attributes, W fits noise without it.
     weight_decay : float, default=5.0
         How much long vectors cost (lambda_g). Too much makes all of them zero, about which `fit` warns.
     n_negatives : int, default=5
@@ -54,7 +57,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         Ends when a turn or a pass lowers the objective by no more than this share of it.
     n_epochs : int, default=20
         The most passes of "sgd" over all links.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Step of "sgd", divided by the root of the sum of squared gradients of a node.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
@@ -125,14 +128,15 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         *,
         loss: str = "huber",
         consensus: float = 1.0,
-        sparsity: float = 3.0,
+        sparsity: float = 1.0,
+        ridge: float = 3.0,
         weight_decay: float = 5.0,
         n_negatives: int = 5,
         solver: str = "auto",
         max_iter: int = 50,
         tol: float = 1e-4,
         n_epochs: int = 20,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.3,
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
@@ -140,6 +144,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         self.loss = loss
         self.consensus = consensus
         self.sparsity = sparsity
+        self.ridge = ridge
         self.weight_decay = weight_decay
         self.n_negatives = n_negatives
         self.solver = solver
@@ -150,23 +155,11 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _options(self) -> LatentOptions:
-        return LatentOptions(
-            self.n_components,
-            self.loss,
-            self.weight_decay,
-            self.n_negatives,
-            self.solver,
-            self.max_iter,
-            self.tol,
-            self.n_epochs,
-            self.learning_rate,
-        )
-
     def _learn(self, nodes: Observed) -> None:
-        options = self._options()
+        options = LatentOptions.of(self)
         check_positive("consensus", self.consensus)
-        check_non_negative("sparsity", self.sparsity)
+        check_positive("sparsity", self.sparsity)
+        check_non_negative("ridge", self.ridge)
         if nodes.attributes is None or not nodes.both.any():
             raise ValueError(
                 "No node shows both links and attributes, so that nothing ties the two together; give some that do, or "
@@ -178,7 +171,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         source = LinkTriplets(sp.csr_array(nodes.links[linked][:, linked]), self.n_negatives, random)
         both = nodes.both[linked]
         consensus = Consensus(
-            nodes.attributes[linked[both]], np.flatnonzero(both), float(self.consensus), float(self.sparsity)
+            nodes.attributes[linked[both]], np.flatnonzero(both), self.consensus, self.sparsity, self.ridge
         )
         start = random.random_sample((len(linked), self.n_components))
         by_steps = options.by_steps(len(linked))
@@ -260,7 +253,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         drawn = source.draw(source.able[(first >= n_known) | (second >= n_known)])
         drawn = drawn[np.isin(drawn[:, 2], np.arange(n_known))]  # new nodes say nothing about each other
         start = np.zeros((len(placed), self.n_components)) if not pulls[placed].any() else vectors[placed]
-        found = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], start, self._options())
+        found = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], start, LatentOptions.of(self))
         vectors = vectors.copy()
         vectors[placed] = found
         return vectors

@@ -40,7 +40,7 @@ class LinkRanking(NetworkEmbedding):
         Ends when an iteration or a pass lowers the objective by no more than this share of it.
     n_epochs : int, default=20
         The most passes of "sgd" over all links.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Step of "sgd", divided by the root of the sum of squared gradients of a node.
     content_links : int or "auto", default="auto"
         To how many others with the most similar attributes, by the cosine, a node that shows attributes is linked; 0
@@ -92,7 +92,7 @@ class LinkRanking(NetworkEmbedding):
         max_iter: int = 500,
         tol: float = 1e-5,
         n_epochs: int = 20,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.3,
         content_links: ContentLinks = "auto",
         similarity: str = "inner",
         random_state: Any = None,
@@ -113,17 +113,7 @@ class LinkRanking(NetworkEmbedding):
         self.n_jobs = n_jobs
 
     def _embed(self, network: sp.csr_array, random: np.random.RandomState) -> NDArray:
-        options = LatentOptions(
-            self.n_components,
-            self.loss,
-            self.weight_decay,
-            self.n_negatives,
-            self.solver,
-            self.max_iter,
-            self.tol,
-            self.n_epochs,
-            self.learning_rate,
-        )
+        options = LatentOptions.of(self)
         source = LinkTriplets(network, self.n_negatives, random)
         start = random.random_sample((network.shape[0], self.n_components))
         if options.by_steps(network.shape[0]):
