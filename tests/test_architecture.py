@@ -24,7 +24,7 @@ BOXES = [
     {"graphs", "network"},
     {"local", "expand", "learned", "select", "link", "cluster"},
     {"vicinal"},  # the public names, and the version
-    {"metrics", "datasets", "_files"},
+    {"metrics", "datasets", "_files", "_models"},
     {"experiments"},
     {"report"},
     {"cli"},

@@ -17,12 +17,11 @@ from vicinal._files import (
     check_feature_file,
     check_table_file,
     listed,
-    load_model,
     read_table,
-    save_model,
     write_columns,
     write_features,
 )
+from vicinal._models import load_model, save_model
 
 FRAME = pl.DataFrame({"a": [1.5, None, 3.0], "b": ["x", "y", None], "c": [1, 2, 3], "kind": ["u", "v", "u"]})
 
