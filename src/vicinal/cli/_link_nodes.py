@@ -78,11 +78,14 @@ def read_nodes(
         return Nodes(network, None, [])
     table = read_table(attributes, drop=drop, whole_target=False)
     names, X = _named(table, nodes, attributes)
-    rows, labels, done = _as_attributes(X, table.names, scale)
+    X = check_table(X)
+    given = _have_values(X)
+    rows, labels, done = _as_attributes(X, given, table.names, scale)
     network = _network(edges, names)
     rows = sp.vstack([rows, sp.csr_array((network.n_nodes - rows.shape[0], rows.shape[1]))], format="csr")
     found = Nodes(network, rows.toarray() if rows.nnz > DENSE * np.prod(rows.shape) else sp.csr_array(rows), labels)
-    shown = found.shown
+    found = _without_zeros(found, given, attributes)
+    network, shown = found.network, found.shown
     note(f"{edges.name}, {attributes.name}: {in_words(network, shown)}; {counted(len(labels), 'attribute')}{done}.")
     _check_nodes(shown, edges, attributes, method)
     return found
@@ -157,26 +160,34 @@ def _named(table: Table, column: str | None, path: Path) -> tuple[NDArray, Any]:
     return names, frame.drop(column)
 
 
-def _as_attributes(X: Any, names: list[str], scale: str) -> tuple[sp.csr_array, list[str], str]:
+def _have_values(X: Any) -> NDArray[np.bool_]:
+    """Which rows have any value that is not missing."""
+    if is_frame(X):
+        return ~np.all([X[name].is_null().to_numpy() | _is_nan(X[name]) for name in X.columns], axis=0)
+    return np.ones(X.shape[0], dtype=bool) if sp.issparse(X) else ~np.isnan(X).all(axis=1)
+
+
+def _is_nan(column: Any) -> NDArray[np.bool_]:
+    return np.isnan(column.to_numpy()) if column.dtype.is_numeric() else np.zeros(len(column), dtype=bool)
+
+
+def _as_attributes(
+    X: Any, given: NDArray[np.bool_], names: list[str], scale: str
+) -> tuple[sp.csr_array, list[str], str]:
     """Numbers to one scale, categories one-hot; rows without any value are zeros. And what was done, in words."""
-    X = check_table(X)
     if not is_frame(X):
         if sp.issparse(X) and has_missing(X):
             raise ValueError("The sparse matrix has missing values; fill them in, or remove those rows.")
-        given = np.ones(X.shape[0], dtype=bool) if sp.issparse(X) else ~np.isnan(X).all(axis=1)
         rows, done = _scaled(X, given, scale)
         return rows, names, done
     categories = categorical_columns(X)
     numbers = [name for name in X.columns if name not in categories]
-    values = X.select(numbers).to_numpy() if numbers else np.empty((X.height, 0))
-    words = {name: np.array(X[name].to_list(), dtype=object) for name in categories}
-    given = ~np.isnan(values).all(axis=1) | np.any([column != None for column in words.values()], axis=0)  # noqa: E711
     blocks, labels, done = [], list(numbers), ""
     if numbers:
-        rows, done = _scaled(values, given, scale)
+        rows, done = _scaled(X.select(numbers).to_numpy(), given, scale)
         blocks.append(rows)
-    for name, column in words.items():
-        rows, found = _one_hot(column)
+    for name in categories:
+        rows, found = _one_hot(np.array(X[name].to_list(), dtype=object))
         blocks.append(rows)
         labels += [f"{name}={value}" for value in found]
     if not labels:
@@ -219,6 +230,19 @@ def _one_hot(column: NDArray) -> tuple[sp.csr_array, list[str]]:
     rows = sp.csr_array((np.ones(len(given)), (given, numbers)), shape=(len(column), len(values)))
     shared = np.flatnonzero(np.bincount(numbers, minlength=len(values)) > 1)
     return sp.csr_array(rows[:, shared]), values[shared].tolist()
+
+
+def _without_zeros(nodes: Nodes, given: NDArray[np.bool_], path: Path) -> Nodes:
+    """Leaves out nodes without links all of whose attributes are zero, since nothing follows from zeros."""
+    shown = nodes.shown
+    gone = ~(shown.linked | shown.attributed)
+    gone[: len(given)] &= given
+    if not gone.any():
+        return nodes
+    named = listed([str(name) for name in shown.names[gone]])
+    subject = f"{counted(int(gone.sum()), 'node')} without links, all of whose attributes are 0,"
+    warn(f"{path.name}: {subject} {'are' if gone.sum() > 1 else 'is'} left out: {named}.")
+    return Nodes(nodes.network[~gone], nodes.X[~gone], nodes.attributes)  # type: ignore[index]
 
 
 def _check_nodes(shown: Shown, edges: Path, attributes: Path, method: str) -> None:

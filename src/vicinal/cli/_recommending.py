@@ -46,7 +46,7 @@ class Recommendations:
         return f"{words}; for {without:,} there is nobody" if without else words
 
     def columns(self) -> dict[str, Any]:
-        reasons = self.reasons if len(self.reasons) == len(self) else [""] * len(self)
+        reasons = [reason or None for reason in self.reasons] or [None] * len(self)
         ends = {"node": self.nodes, "recommended": self.others}
         return {**ends, "rank": self.ranks, "score": self.scores, "reasons": reasons}
 
@@ -93,7 +93,7 @@ def _numbers(nodes: Iterable[str], names: NDArray, where: str) -> NDArray[np.int
         hints = [hint if hint.startswith("did") else "" for hint in (suggest(n, known) for n in unknown[:MOST_NAMED])]
     named = [f"{name!r} ({hint})" if hint else repr(name) for name, hint in zip(unknown, hints, strict=False)]
     more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
-    some = "" if any(hints) else f"; known are {listed([str(name) for name in names[:4]])}, {len(known):,} in all"
+    some = "" if any(hints) else f"; {len(known):,} are known, such as {listed([str(name) for name in names[:3]])}"
     count = f"{counted(len(unknown), 'node')} that {'are' if len(unknown) > 1 else 'is'} not known"
     raise ValueError(f"{where} names {count}: {', '.join(named[:MOST_NAMED])}{more}{some}.")
 
