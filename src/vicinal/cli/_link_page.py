@@ -55,7 +55,7 @@ def _links(found: Recommendations) -> Section:
         score, rank = float(found.scores[row]), int(found.ranks[row])
         cells = [Cell(str(found.nodes[row])), Cell(str(found.others[row])), Cell(f"{rank:,}", rank)]
         cells.append(Cell(f"{score:{form}}", score))
-        rows.append((*cells, *([Cell(found.reasons[row])] if reasoned else [])))
+        rows.append((*cells, *([Cell(", ".join(found.reasons[row]))] if reasoned else [])))
     text = (
         f"The first {n_rows:,} of {len(found):,} links; -o writes all of them to a file." if n_rows < len(found) else ""
     )

@@ -12,6 +12,7 @@ from ._recommending import Recommendations
 from ._score_tables import number_form
 
 MOST_NODES, MANY_NODES, FEW_LINKS = 10, 3, 3
+LONGEST_NAME = 16  # of a node, that is not broken
 
 
 def shown_rows(found: Recommendations) -> list[int]:
@@ -24,22 +25,23 @@ def shown_rows(found: Recommendations) -> list[int]:
 
 
 def link_table(found: Recommendations) -> Table:
+    """Beside links the attributes that speak for them; the strongest alone where many nodes are shown."""
     rows = shown_rows(found)
-    reasoned = any(found.reasons)
+    reasoned, n_reasons = any(found.reasons), 1 if found.n_nodes > MANY_NODES else None
     table = Table(title="Recommended links", title_justify="left")
-    table.add_column("node", overflow="fold")
-    table.add_column("recommended", overflow="fold")
+    for name, ends in (("node", found.nodes), ("recommended", found.others)):
+        longest = max(len(str(end)) for end in ends[rows])
+        table.add_column(name, overflow="fold", min_width=min(longest, LONGEST_NAME))
     table.add_column("score", justify="right", no_wrap=True)
     if reasoned:
-        crowded = found.n_nodes > MANY_NODES
-        table.add_column("what speaks for it", no_wrap=crowded, overflow="ellipsis" if crowded else "fold")
+        table.add_column("what speaks most for it" if n_reasons else "what speaks for it", overflow="fold")
     form = number_form(found.scores[rows])
     last = None
     for row in rows:
         node = str(found.nodes[row])
         if last not in (None, node):
             table.add_section()
-        reasons = [escape(found.reasons[row])] if reasoned else []
+        reasons = [escape(", ".join(found.reasons[row][:n_reasons]))] if reasoned else []
         name = escape(node) if node != last else ""
         table.add_row(name, escape(str(found.others[row])), f"{found.scores[row]:{form}}", *reasons)
         last = node

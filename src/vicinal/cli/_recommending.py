@@ -31,7 +31,7 @@ class Recommendations:
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     n_queries: int
-    reasons: list[str] = field(default_factory=list)
+    reasons: list[list[str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -46,7 +46,7 @@ class Recommendations:
         return f"{words}; for {without:,} there is nobody" if without else words
 
     def columns(self) -> dict[str, Any]:
-        reasons = [reason or None for reason in self.reasons] or [None] * len(self)
+        reasons = [", ".join(names) or None for names in self.reasons] or [None] * len(self)
         ends = {"node": self.nodes, "recommended": self.others}
         return {**ends, "rank": self.ranks, "score": self.scores, "reasons": reasons}
 
@@ -113,14 +113,14 @@ def recommend(
     return Recommendations(names[first], names[second], ranks + 1, scores[rows, ranks], len(queries), reasons)
 
 
-def _reasons(model: LinkPredictor, pairs: NDArray) -> list[str]:
+def _reasons(model: LinkPredictor, pairs: NDArray) -> list[list[str]]:
     if not isinstance(model, NRCL):
         return []
-    found: list[str] = []
+    found: list[list[str]] = []
     with Steps(total=1, doing="looking for reasons") as progress:
         for start in range(0, len(pairs), _BLOCK):
-            for attributes in model.attributes_for(pairs[start : start + _BLOCK]):
-                found.append(", ".join(name for name, _ in attributes))
+            amounts = model.attributes_for(pairs[start : start + _BLOCK])
+            found += [[name for name, _ in attributes] for attributes in amounts]
             progress.share(min(1.0, (start + _BLOCK) / len(pairs)))
     return found
 

@@ -133,9 +133,9 @@ def links(edges: Path | None = None, /, *, options: Options = DEFAULTS) -> None:
     if nodes is not None:
         _fit(model, nodes)
     found = recommend(model, queries, among, options.top, None if options.output else _reasons_needed(options))
-    _show(model, found, options)
     title = (edges or options.model or Path("links")).name
     _write(model, found, shown, check, options, title=title, method=method)
+    _show(model, found, options)
     _summarise(found, time.perf_counter() - start, options)
 
 
