@@ -11,6 +11,7 @@ from shell import refused, vicinal
 from vicinal import NRCL
 from vicinal._models import save_model
 from vicinal.cli import _link_check, links
+from vicinal.cli._link_methods import METHODS
 
 N_NODES, NEWCOMERS, SILENT = 80, 6, 6
 QUICK = ("--components", 5, "--weight-decay", 0.5, "--sparsity", 0.5)
@@ -100,7 +101,7 @@ def test_rows_named_by_an_array(town):
     assert set(pl.read_csv("out.csv")["node"]) == {f"p{number:02d}" for number in range(NEWCOMERS)}
 
 
-@pytest.mark.parametrize("method", [None, "link-ranking", "adamic-adar", "katz"])
+@pytest.mark.parametrize("method", [None, *(name for name, entry in METHODS.items() if not entry.needs_attributes)])
 def test_without_attributes(town, method):
     options = ("--method", method) if method else ("--components", 5, "--weight-decay", 0.5)
     run = vicinal("links", "knows.csv", *options, "--for", "p20", "p21", "-o", "out.csv", "--top", 3, "--jobs", 1)
@@ -119,7 +120,7 @@ def test_without_newcomers_all_nodes_are_asked_for(town):
     assert "more would go to a file (-o links.csv)" in run.stdout
 
 
-@pytest.mark.parametrize("method", ["attribute-cosine", "adamic-adar", "katz", "link-ranking"])
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "nrcl"])
 def test_other_methods_see_attributes(town, method):
     vicinal("links", "knows.csv", "--attributes", "people.csv", "-m", method, "-o", "out.csv", "--seed", 1)
     assert set(pl.read_csv("out.csv")["node"]) == {f"p{number:02d}" for number in range(NEWCOMERS)}
@@ -131,7 +132,7 @@ def test_same_seed_same_links(town):
     assert (town / "one.csv").read_bytes() == (town / "two.csv").read_bytes()
 
 
-@pytest.mark.parametrize("method", ["nrcl", "link-ranking", "attribute-cosine", "adamic-adar", "katz"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_saved_model_recommends_the_same(town, method):
     quick = QUICK if method == "nrcl" else ()
     arguments = ("links", "knows.csv", "--attributes", "people.csv", "-m", method, *quick, "--no-check")

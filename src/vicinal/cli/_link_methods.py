@@ -27,6 +27,8 @@ METHODS = {
     "attribute-cosine": Method("AttributeCosine", needs_attributes=True),
     "adamic-adar": Method("AdamicAdar"),
     "katz": Method("Katz"),
+    "deepwalk": Method("DeepWalk"),
+    "line": Method("LINE"),
 }
 # The parameters that options stand for. Of --seed and --jobs the check has a use, too, so that no method refuses them.
 PARAMETERS = {

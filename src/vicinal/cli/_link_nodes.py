@@ -96,9 +96,8 @@ def in_words(network: Network, shown: Shown | None) -> str:
     if shown is None:
         return words
     both, links, attributes = (int(part.sum()) for part in (shown.both, shown.link_only, shown.attribute_only))
-    return (
-        f"{words}; {both:,} nodes show both links and attributes, {links:,} only links, {attributes:,} only attributes"
-    )
+    who = f"{counted(both, 'node')} show{'s' * (both == 1)}"
+    return f"{words}; {who} both links and attributes, {links:,} only links, {attributes:,} only attributes"
 
 
 def _network(path: Path, known: NDArray | None) -> Network:

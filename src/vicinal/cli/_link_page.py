@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._page import Cell, Column, DotRow, Dots, Page, Section, Table
+from .._page import Cell, Column, Page, Section, Table
 from .._words import counted
 from ._link_check import POOR, Check
 from ._link_nodes import Shown
@@ -14,6 +14,7 @@ from ._recommending import Recommendations
 from ._score_tables import number_form
 
 MOST_ROWS, MOST_ATTRIBUTES = 500, 25
+TRUST = "Can it be trusted?"
 
 
 def link_page(
@@ -63,11 +64,14 @@ def _links(found: Recommendations) -> Section:
 
 
 def _worth(worth: Sequence[tuple[str, float]]) -> Section:
+    title = "The attributes worth most"
     if not worth:
-        return Section("The attributes worth most")
-    rows = tuple(DotRow(name, score) for name, score in worth)
-    text = "How much an attribute moves a node among those that it might be linked to: the squares of its coefficients."
-    return Section("The attributes worth most", text, (Dots("What attributes are worth", "sum of squares", rows),))
+        return Section(title)
+    form = number_form(np.array([score for _, score in worth]))
+    rows = tuple((Cell(name), Cell(f"{score:{form}}", score)) for name, score in worth)
+    hint = "how far the attribute moves a node among those that it might be linked to: its coefficients' sum of squares"
+    columns = (Column("attribute"), Column("worth", "number", better="high", hint=hint))
+    return Section(title, blocks=(Table(title, columns, rows),))
 
 
 def _nodes(shown: Shown) -> Section:
@@ -84,12 +88,17 @@ def _share(name: str, part: np.ndarray) -> tuple[Cell, Cell, Cell]:
 
 def _check(check: Check | None) -> Section:
     if check is None:
-        return Section("Can it be trusted?", "No links were hidden to see whether they would be found again.")
+        return Section(TRUST, "No links were hidden to see whether they would be found again.")
     text = (
         "The method was fitted once without some of the links, and asked for scores of these and of random pairs "
         "without a link. The AUC is the share of cases in which the link had the higher score: 0.5 is chance."
     )
-    rows = [DotRow("hidden links", check.auc)]
+    rows = [_checked("some links of all nodes: links", check.n_links, check.auc)]
     if check.newcomers is not None:
-        rows.append(DotRow("nodes without their links", check.newcomers))
-    return Section("Can it be trusted?", text, (Dots("Hidden links against random pairs", "AUC", tuple(rows)),))
+        rows.append(_checked("all links of some nodes: nodes", check.n_newcomers, check.newcomers))
+    columns = (Column("what was hidden"), Column("number", "number"), Column("AUC", "number", better="high"))
+    return Section(TRUST, text, (Table("Hidden links against random pairs", columns, tuple(rows)),))
+
+
+def _checked(name: str, count: int, auc: float) -> tuple[Cell, Cell, Cell]:
+    return Cell(name), Cell(f"{count:,}", count), Cell(f"{auc:.3f}", auc)

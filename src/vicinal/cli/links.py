@@ -43,9 +43,10 @@ class Options:
         columns are one-hot encoded, by the values that at least two nodes have.
     method
         nrcl (default with attributes) learns which attributes go with links; link-ranking (default without) puts linked
-        nodes before others; attribute-cosine, adamic-adar and katz learn nothing.
+        nodes before others; deepwalk and line place nodes by walks and by common neighbours; attribute-cosine,
+        adamic-adar and katz learn nothing.
     components
-        Length of the nodes' vectors (nrcl, link-ranking).
+        Length of the nodes' vectors (nrcl, link-ranking, deepwalk, line).
     loss
         What it costs to put a node without a link before one with a link (nrcl, link-ranking).
     consensus
@@ -55,7 +56,7 @@ class Options:
     weight_decay
         What long vectors cost (nrcl, link-ranking).
     negatives
-        Nodes without a link that each link is compared with (nrcl, link-ranking).
+        Nodes that each link is compared with (nrcl, link-ranking, deepwalk, line).
     seed
         Fixes all draws (default 0).
     queries
@@ -176,14 +177,14 @@ def _check_source(edges: Path | None, options: Options) -> None:
         what = "a saved model is asked without them" if edges else "or a model that was saved before, with --model"
         raise ValueError(f"Give {'either a file of links or --model: ' if edges else 'a file of links, '}{what}.")
     if options.model is not None:
-        given = [name for name in FOR_FITTING if getattr(options, name)]
+        given = [name for name in FOR_FITTING if getattr(options, name) not in (None, ())]
         given += [option for option in PARAMETERS if _value(options, option) is not None]
         if given:
             option = f"--{given[0].removeprefix('--').replace('_', '-')}"
             raise ValueError(f"A saved model is asked as it is, and {option} would change nothing: leave it out.")
     if options.attributes is None:
         for name in ("nodes", "drop", "scale"):
-            if getattr(options, name):
+            if getattr(options, name) not in (None, ()):
                 raise ValueError(f"--{name} is about the table of --attributes; give that, too.")
     for path in (edges, options.attributes):
         if path is not None and not path.exists():
