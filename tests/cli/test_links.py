@@ -158,7 +158,8 @@ def test_the_report(town):
 
 def test_a_poor_check_is_a_warning(town, monkeypatch):
     monkeypatch.setattr(_link_check, "_auc", lambda *arguments: 0.55)
-    vicinal("links", "knows.csv", "-m", "katz", "--report", "links.html")
+    run = vicinal("links", "knows.csv", "-m", "katz", "--report", "links.html")
+    assert "hardly better than chance: do not rely on them." in " ".join(run.stderr.split())
     page = (town / "links.html").read_text("utf-8")
     assert "hardly better than chance" in page
     assert 'class="warning"' in page

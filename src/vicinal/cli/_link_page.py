@@ -93,12 +93,12 @@ def _check(check: Check | None) -> Section:
         "The method was fitted once without some of the links, and asked for scores of these and of random pairs "
         "without a link. The AUC is the share of cases in which the link had the higher score: 0.5 is chance."
     )
-    rows = [_checked("some links of all nodes: links", check.n_links, check.auc)]
+    rows = [_checked(f"{counted(check.n_links, 'link')}, drawn at random", check.auc)]
     if check.newcomers is not None:
-        rows.append(_checked("all links of some nodes: nodes", check.n_newcomers, check.newcomers))
-    columns = (Column("what was hidden"), Column("number", "number"), Column("AUC", "number", better="high"))
+        rows.append(_checked(f"all links of {counted(check.n_newcomers, 'node')}", check.newcomers))
+    columns = (Column("what was hidden"), Column("AUC", "number", better="high"))
     return Section(TRUST, text, (Table("Hidden links against random pairs", columns, tuple(rows)),))
 
 
-def _checked(name: str, count: int, auc: float) -> tuple[Cell, Cell, Cell]:
-    return Cell(name), Cell(f"{count:,}", count), Cell(f"{auc:.3f}", auc)
+def _checked(name: str, auc: float) -> tuple[Cell, Cell]:
+    return Cell(name), Cell(f"{auc:.3f}", auc)

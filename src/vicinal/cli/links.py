@@ -218,14 +218,16 @@ def _read(edges: Path, method: str, options: Options) -> Nodes:
 
 
 def _checked(model: LinkPredictor, nodes: Nodes, options: Options, *, newcomers: bool) -> Check | None:
-    from ._link_check import check_by_hidden_links
-    from ._terminal import note, say
+    from ._link_check import POOR, check_by_hidden_links
+    from ._terminal import note, say, warn
 
     check = check_by_hidden_links(model, nodes, seed=options.seed or 0, newcomers=newcomers)
     if check is None:
         note("There are too few links to hide some and see whether they are found again.")
     else:
         say(f"Check: {check.sentence()}")
+    if check is not None and check.least < POOR:
+        warn(check.verdict())
     return check
 
 
