@@ -10,19 +10,19 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vicinal import RandLocal
+from vicinal import AdamicAdar, RandLocal
 from vicinal._files import (
     COLUMN_NAMES,
     Table,
     check_feature_file,
     check_table_file,
     listed,
-    load_model,
     read_table,
-    save_model,
     write_columns,
     write_features,
+    write_frame,
 )
+from vicinal._models import load_link_model, load_model, save_model
 
 FRAME = pl.DataFrame({"a": [1.5, None, 3.0], "b": ["x", "y", None], "c": [1, 2, 3], "kind": ["u", "v", "u"]})
 
@@ -163,3 +163,32 @@ class TestModels:
 def test_long_lists_are_cut():
     assert listed(["a", "b"]) == "'a', 'b'"
     assert listed([str(j) for j in range(10)], most=2) == "'0', '1' and 8 more"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_columns_by_name_are_written_and_read_again(tmp_path, ending):
+    path = tmp_path / f"rows.{ending}"
+    write_frame(path, {"node": ["a", "b"], "score": np.array([0.5, 1.5])}, force=False)
+    assert read_table(path).X.to_dict(as_series=False) == {"node": ["a", "b"], "score": [0.5, 1.5]}
+    with pytest.raises(FileExistsError):
+        write_frame(path, {"node": []}, force=False)
+    with pytest.raises(ValueError, match=r"Rows are written as \.csv, \.tsv, \.parquet; rows.npz ends in '\.npz'"):
+        write_frame(tmp_path / "rows.npz", {"node": []}, force=False)
+
+
+@pytest.mark.parametrize(
+    ("names", "read"), [(["a", "b"], ["a", "b"]), ([7, 9], ["7", "9"]), (["a"], []), ([0.5, 1.5], [])]
+)
+def test_rows_of_an_npz_file_may_have_names(tmp_path, names, read):
+    np.savez(tmp_path / "x.npz", X=np.eye(2), names=np.array(names))
+    assert read_table(tmp_path / "x.npz").row_names == read
+
+
+def test_models_of_other_commands_are_refused(tmp_path):
+    save_model(tmp_path / "m.skops", make_pipeline(StandardScaler(), RandLocal()), force=False)
+    with pytest.raises(ValueError, match="holds a Pipeline, not a model that `vicinal links` saved"):
+        load_link_model(tmp_path / "m.skops")
+    save_model(tmp_path / "l.skops", AdamicAdar().fit(None, adjacency=1 - np.eye(3)), force=False)
+    assert load_link_model(tmp_path / "l.skops").recommend([0]).indices.max() == -1
+    with pytest.raises(ValueError, match="holds a AdamicAdar, not a model that `vicinal transform` saved"):
+        load_model(tmp_path / "l.skops")

@@ -52,14 +52,14 @@ def test_files_that_need_a_package_say_so(tmp_path):
         f"""
         from pathlib import Path
         import numpy as np
-        from vicinal import RandLocal, _files
+        from vicinal import RandLocal, _files, _models
 
         folder = Path({str(tmp_path)!r})
         np.save(folder / "x.npy", np.eye(3))
         assert _files.read_table(folder / "x.npy").X.shape == (3, 3)
         calls = (
             lambda: _files.read_table(folder / "x.csv"),
-            lambda: _files.save_model(folder / "m.skops", RandLocal(), force=False),
+            lambda: _models.save_model(folder / "m.skops", RandLocal(), force=False),
             lambda: _files.write_columns(
                 folder / "o.csv", _files.read_table(folder / "x.npy"), np.array([True, False, True]), force=False
             ),

@@ -1,13 +1,10 @@
-"""Tables and models on disk: read by their ending, written beside and then renamed."""
+"""Tables on disk: read by their ending, written beside and then renamed."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import json
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,31 +13,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
-from sklearn.pipeline import Pipeline
 
 from ._optional import need
 from ._preparation import is_frame
 from ._validation import Matrix
 from ._writing import replacing
-from .local import RandLocal
 
 if TYPE_CHECKING:
     import polars as pl
 
 LIBSVM = (".svm", ".libsvm", ".svmlight")
-TABLES = (".csv", ".tsv", ".parquet", ".npz")
+FRAMES = (".csv", ".tsv", ".parquet")
+TABLES = (*FRAMES, ".npz")
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 COLUMN_NAMES = ("columns", "feature_names", "terms")  # arrays of an NPZ file that name the columns; we write the first
-# What a saved model may contain beyond what skops trusts by itself.
-TRUSTED = ("vicinal.local._randlocal.RandLocal", "scipy.sparse._csr.csr_matrix")
+ROW_NAMES = "names"  # the array of an NPZ file that names the rows
 
 
 @dataclass
 class Table:
     """Rows to learn from: a frame with named columns, a matrix or a sparse matrix; and the target if there is one.
 
-    `names` are the names of the columns of X, or their numbers where the file has no names. `frame` is the frame as it
-    was read, with the target in its own type.
+    `names` are the names of the columns of X, or their numbers where the file has no names; `row_names` those of the
+    rows, where an NPZ file has them. `frame` is the frame as it was read, with the target in its own type.
     """
 
     X: pl.DataFrame | Matrix
@@ -48,6 +43,7 @@ class Table:
     target: str = ""
     names: list[str] = field(default_factory=list)
     frame: pl.DataFrame | None = None
+    row_names: list[str] = field(default_factory=list)
 
 
 def read_table(
@@ -160,6 +156,7 @@ def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         parts = [] if prefix is None else [prefix + part for part in CSR_PARTS]
         arrays = {name: file[name] for name in ("X", "format", *parts, target or "y") if name in given}
         labels = [_text_array(file, name) for name in COLUMN_NAMES if name in given]
+        row_names = _text_array(file, ROW_NAMES, "Uiu") if ROW_NAMES in given else []
     name = target or "y"
     if target is not None and target not in arrays:
         raise ValueError(f"{path.name} has no array {target!r}; its arrays are {listed(given)}.")
@@ -180,7 +177,9 @@ def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
     if y is not None and y.shape != X.shape[:1]:
         raise ValueError(f"{path.name}: {name!r} has the shape {y.shape}, but X has {X.shape[0]} rows.")
     names = next((names for names in labels if len(set(names)) == len(names) == X.shape[1]), _numbers(X))
-    return _as_table(X, y, name if y is not None else "", names, drop, path)
+    table = _as_table(X, y, name if y is not None else "", names, drop, path)
+    table.row_names = row_names if len(row_names) == X.shape[0] else []
+    return table
 
 
 def _read_libsvm(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
@@ -234,13 +233,13 @@ def _as_matrix(X: NDArray, path: Path) -> NDArray:
     return X
 
 
-def _text_array(file: Any, name: str) -> list[str]:
+def _text_array(file: Any, name: str, kinds: str = "U") -> list[str]:
     """An array of names; nothing if it is of another kind, or one that only pickle could read: it could run code."""
     try:
         array = file[name]
     except ValueError:
         return []
-    return array.tolist() if array.ndim == 1 and array.dtype.kind == "U" else []
+    return array.astype(str).tolist() if array.ndim == 1 and array.dtype.kind in kinds else []
 
 
 def _numbers(X: Matrix) -> list[str]:
@@ -274,10 +273,10 @@ def listed(names: list[str], most: int = 8) -> str:
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
-    return ValueError(f"{path} cannot be read as {path.suffix.lower()}: {_first_line(error)}")
+    return ValueError(f"{path} cannot be read as {path.suffix.lower()}: {first_line(error)}")
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
 
 
@@ -333,10 +332,28 @@ def write_columns(path: Path, table: Table, support: NDArray[np.bool_], *, force
         if frame is None:
             X: Any = table.X.select(names).to_numpy() if is_frame(table.X) else table.X[:, support]
             _write_npz(beside, X, table.y, columns=np.array(names))
-        elif suffix == ".parquet":
-            frame.write_parquet(beside)
         else:
-            frame.write_csv(beside, separator="\t" if suffix == ".tsv" else ",")
+            _write_frame(beside, frame)
+
+
+def check_frame_file(path: Path) -> None:
+    if path.suffix.lower() not in FRAMES:
+        raise ValueError(f"Rows are written as {', '.join(FRAMES)}; {path.name} ends in {path.suffix!r}.")
+
+
+def write_frame(path: Path, columns: Mapping[str, Any], *, force: bool) -> None:
+    """Columns of equal length, by their names."""
+    check_frame_file(path)
+    frame = need("polars", "to write tables").DataFrame(columns)
+    with replacing(path, force=force) as beside:
+        _write_frame(beside, frame)
+
+
+def _write_frame(path: Path, frame: pl.DataFrame) -> None:
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path, separator="\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 def _chosen_frame(table: Table, names: list[str], support: NDArray[np.bool_]) -> pl.DataFrame:
@@ -349,26 +366,3 @@ def _chosen_frame(table: Table, names: list[str], support: NDArray[np.bool_]) ->
     while target in names:
         target += "_"
     return frame if table.y is None else frame.with_columns(pl.Series(target, table.y))
-
-
-def save_model(path: Path, model: Any, *, force: bool) -> None:
-    skops = need("skops.io", "to save models")
-    with replacing(path, force=force) as beside:
-        skops.dump(model, beside)
-
-
-def load_model(path: Path) -> Any:
-    """A model saved by `save_model`. Types that it should not contain are refused, never loaded."""
-    if not path.exists():
-        raise FileNotFoundError(f"There is no model file {path}.")
-    skops = need("skops.io", "to load models")
-    try:
-        strangers = set(skops.get_untrusted_types(file=path)) - set(TRUSTED)
-        if strangers:
-            raise ValueError(f"{path} contains what a model of vicinal does not: {', '.join(sorted(strangers))}.")
-        model = skops.load(path, trusted=list(TRUSTED))
-    except (zipfile.BadZipFile, zlib.error, json.JSONDecodeError, KeyError, EOFError, OSError) as error:
-        raise ValueError(f"{path} is not a whole model file of vicinal: {_first_line(error)}") from error
-    if not isinstance(model, Pipeline) or not isinstance(model[-1], RandLocal):
-        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal transform` saved.")
-    return model

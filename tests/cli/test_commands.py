@@ -17,7 +17,7 @@ from shell import in_a_process, refused, vicinal
 from sklearn.datasets import dump_svmlight_file, load_iris, load_svmlight_file
 
 from vicinal import RandLocal, __version__
-from vicinal._files import save_model
+from vicinal._models import save_model
 
 IRIS = load_iris()
 IRIS.data += np.random.default_rng(0).random(IRIS.data.shape).round(6)  # no ties

@@ -15,6 +15,7 @@ ABOUT = "Sparse, local features from neighbourhoods. Files: CSV, TSV, Parquet, N
 COMMANDS = {  # what each one does; its function has the same name in the module of the same name
     "compare": "Which features pay on your data?",
     "select": "Which columns are worth keeping? No labels are needed.",
+    "links": "Which nodes of a network should be linked? Also those that show only links, or only attributes.",
     "transform": "Write RandLocal features of a table: fitted on it, or by a saved model.",
     "reproduce": "Do the published results hold? Run a paper's table or figure anew.",
     "data": "Data sets by name: list the known ones, and fetch them.",

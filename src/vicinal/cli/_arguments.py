@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -28,6 +30,24 @@ OptionalOutput = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Report = Annotated[Path | None, Parameter(help="Write an HTML report to this file.")]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 Force = Annotated[bool, Parameter(negative=(), show_default=False, help="Overwrite files that exist.")]
+
+
+def made(kind: Callable[..., Any], method: str, given: Mapping[str, Any], parameters: Mapping[str, str]) -> Any:
+    """The method with the options that were given, which are not None; one that it does not have is refused.
+
+    `parameters` are the names of the parameters that options stand for.
+    """
+    given = {option: value for option, value in given.items() if value is not None}
+    known = inspect.signature(kind).parameters
+    for option in given:
+        if parameters[option] not in known:
+            others = [name for name, parameter in parameters.items() if parameter in known]
+            takes = f"of these options it takes {', '.join(others)}" if others else "it takes none of these options"
+            raise ValueError(f"The method {method} has no {option}; {takes}. Leave {option} out.")
+    values = {parameters[option]: value for option, value in given.items()}
+    if "random_state" in known:
+        values.setdefault("random_state", 0)
+    return kind(**values)
 
 
 def check_jobs(jobs: int | None) -> int | None:

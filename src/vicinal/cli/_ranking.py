@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,8 +24,9 @@ from .._preparation import (
 )
 from .._validation import Matrix
 from ..select import SELECTORS, FeatureSelector
+from ._arguments import made
 from ._score_tables import score_chart, score_table
-from ._terminal import Steps, note, show, warn, width
+from ._terminal import Steps, note, show, telling_warnings, warn, width
 
 # The parameters that options stand for.
 PARAMETERS = {
@@ -46,18 +45,7 @@ SNFS_ON_TABLES = (
 
 def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
     """The method with the options that were given, which are not None; one that it does not have is refused."""
-    given = {option: value for option, value in given.items() if value is not None}
-    kind = SELECTORS[method].kind
-    known = inspect.signature(kind).parameters
-    for option in given:
-        if PARAMETERS[option] not in known:
-            others = [name for name, parameter in PARAMETERS.items() if parameter in known]
-            takes = f"of these options it takes {', '.join(others)}" if others else "it takes none of these options"
-            raise ValueError(f"The method {method} has no {option}; {takes}. Leave {option} out.")
-    parameters = {PARAMETERS[option]: value for option, value in given.items()}
-    if "random_state" in known:
-        parameters.setdefault("random_state", 0)
-    return kind(**parameters)
+    return made(SELECTORS[method].kind, method, given, PARAMETERS)
 
 
 def parse_features(text: str | None, method: str) -> int | float | str:
@@ -143,14 +131,9 @@ def rank(
     if network is None and SELECTORS[method].reads_links:
         warn(f"{method} looks at links between rows, and none are given: nearest rows stand in for them. See --links.")
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with Steps(total=None, doing="ranking columns") as progress, watching(progress.share):
-            selector.fit(X, **({} if network is None else {"adjacency": network}))
-    seconds = time.perf_counter() - start
-    for sentence in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)):
-        warn(f"vicinal: {sentence}", wrap=False)
-    return seconds, X
+    with telling_warnings(), Steps(total=None, doing="ranking columns") as progress, watching(progress.share):
+        selector.fit(X, **({} if network is None else {"adjacency": network}))
+    return time.perf_counter() - start, X
 
 
 def show_ranking(selector: Any, names: Sequence[str], top: int) -> None:

@@ -23,9 +23,7 @@ def score_table(names: Sequence[str], scores: NDArray[np.float64], n_kept: int) 
     table.add_column("rank", justify="right")
     table.add_column("column", overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
-    largest = np.abs(scores).max(initial=0) or 1.0
-    digits = max(3 - int(np.floor(np.log10(largest))), 0)  # four that matter, of the largest
-    form = f",.{digits}f" if digits <= 8 and largest < 1e9 else ".3e"
+    form = number_form(scores)
     for rank, (name, score) in enumerate(zip(names, scores, strict=True), start=1):
         table.add_row(
             f"{rank:,}",
@@ -35,6 +33,13 @@ def score_table(names: Sequence[str], scores: NDArray[np.float64], n_kept: int) 
             end_section=rank == n_kept,
         )
     return table
+
+
+def number_form(scores: NDArray[np.float64]) -> str:
+    """How scores are written one below the other: with four digits that matter, of the largest."""
+    largest = np.abs(scores).max(initial=0) or 1.0
+    digits = max(3 - int(np.floor(np.log10(largest))), 0)
+    return f",.{digits}f" if digits <= 8 and largest < 1e9 else ".3e"
 
 
 def score_chart(scores: NDArray[np.float64], n_kept: int, n_auto: int | None, width: int) -> Text:

@@ -5,11 +5,14 @@ A console is made whenever something is printed, so that it follows `sys.stdout`
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shlex
 import sys
 import time
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -49,6 +52,16 @@ def note(text: str) -> None:
 
 def warn(text: str, *, wrap: bool = True) -> None:
     _stderr().print(text, style="yellow", markup=False, soft_wrap=not wrap)
+
+
+@contextlib.contextmanager
+def telling_warnings() -> Iterator[None]:
+    """What the library warns of within it is said afterwards, each sentence once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for sentence in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)):
+        warn(f"vicinal: {sentence}", wrap=False)
 
 
 def refuse(text: str) -> None:

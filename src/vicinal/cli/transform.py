@@ -73,12 +73,13 @@ def transform(file: Path, /, *, options: Options) -> None:
     """
     from .. import _files
     from .._calls import watching
+    from .._models import load_model, save_model
     from .._preparation import check_table, describe_columns
     from ._terminal import Steps, note
 
     parameters = _parameters(options)
     _check_outputs(options)
-    pipeline = _files.load_model(options.model) if options.model is not None else None
+    pipeline = load_model(options.model) if options.model is not None else None
     n_columns = pipeline[0].n_features_in_ if pipeline is not None else None
     table = _files.read_table(file, target=options.target, drop=options.drop, n_columns=n_columns)
     start = time.perf_counter()
@@ -94,7 +95,7 @@ def transform(file: Path, /, *, options: Options) -> None:
     _files.write_features(options.output, features, table.y, force=options.force)
     if options.save_model is not None:
         pipeline[-1].n_jobs = None
-        _files.save_model(options.save_model, pipeline, force=options.force)
+        save_model(options.save_model, pipeline, force=options.force)
     note(
         f"{file.name}: {features.shape[0]:,} rows; {describe_columns(table.X)}. {features.shape[1]:,} features, "
         f"{features.nnz / features.shape[0]:.0f} non-zeros per row, in {seconds:.1f} s: {options.output}"

@@ -1,0 +1,62 @@
+"""Models on disk, saved by skops, which runs no code of a file that it loads."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from . import link
+from ._files import first_line
+from ._optional import need
+from ._writing import replacing
+from .link import LinkPredictor
+from .local import RandLocal
+
+_KINDS: list[type] = [RandLocal, *(kind for kind in vars(link).values() if isinstance(kind, type))]
+# What a saved model may contain beyond what skops trusts by itself.
+TRUSTED = (
+    *(f"{kind.__module__}.{kind.__name__}" for kind in _KINDS),
+    "scipy.sparse._csr.csr_matrix",
+    "scipy.sparse._csr.csr_array",
+)
+
+
+def save_model(path: Path, model: Any, *, force: bool) -> None:
+    skops = need("skops.io", "to save models")
+    with replacing(path, force=force) as beside:
+        skops.dump(model, beside)
+
+
+def load_model(path: Path) -> Pipeline:
+    """A model of `vicinal transform`."""
+    model = _load(path)
+    if not isinstance(model, Pipeline) or not isinstance(model[-1], RandLocal):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal transform` saved.")
+    return model
+
+
+def load_link_model(path: Path) -> LinkPredictor:
+    """A model of `vicinal links`."""
+    model = _load(path)
+    if not isinstance(model, LinkPredictor) or not hasattr(model, "names_"):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal links` saved.")
+    return model
+
+
+def _load(path: Path) -> Any:
+    """What `save_model` saved. Types that it should not contain are refused, never loaded."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no model file {path}.")
+    skops = need("skops.io", "to load models")
+    try:
+        strangers = set(skops.get_untrusted_types(file=path)) - set(TRUSTED)
+        if strangers:
+            raise ValueError(f"{path} contains what a model of vicinal does not: {', '.join(sorted(strangers))}.")
+        return skops.load(path, trusted=list(TRUSTED))
+    except (zipfile.BadZipFile, zlib.error, json.JSONDecodeError, KeyError, EOFError, OSError) as error:
+        raise ValueError(f"{path} is not a whole model file of vicinal: {first_line(error)}") from error
