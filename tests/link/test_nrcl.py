@@ -23,13 +23,11 @@ def planted():
     hidden = X[:, :5] @ rng.normal(size=(5, 4))
     similar = hidden @ hidden.T
     np.fill_diagonal(similar, -np.inf)
-    links = (similar > np.quantile(similar, 0.9)).astype(float)
-    assert (links == links.T).all()
+    nearest = similar >= np.sort(similar, axis=1)[:, -15][:, None]
+    links = (nearest | nearest.T).astype(float)
     shown, seen = links.copy(), X.copy()
     shown[:40] = shown[:, :40] = 0
     seen[40:80] = np.nan
-    keep = (shown.sum(axis=1) > 0) | ~np.isnan(seen).any(axis=1)
-    assert keep.all()
     return links, shown, X, seen
 
 
@@ -51,7 +49,7 @@ def test_a_hidden_map_of_attributes_is_found(planted, loss, solver):
 def test_both_solvers_end_near_each_other(planted):
     _, shown, _, seen = planted
     one, other = (
-        NRCL(10, solver=solver, weight_decay=1, random_state=0, n_epochs=60, tol=1e-6).fit(seen, adjacency=shown)
+        NRCL(10, solver=solver, weight_decay=1, random_state=0, n_epochs=40).fit(seen, adjacency=shown)
         for solver in ("lbfgs", "sgd")
     )
     # Scores, since vectors may be turned; the stochastic solver draws other triplets in every pass.
@@ -201,7 +199,7 @@ def test_ranking_puts_groups_together(loss, solver):
     rng = np.random.default_rng(0)
     group = np.arange(60) % 3
     links = np.triu((group[:, None] == group) & (rng.random((60, 60)) < 0.6), 1).astype(float)
-    model = LinkRanking(6, loss=loss, solver=solver, weight_decay=0.5, random_state=0, n_epochs=30)
+    model = LinkRanking(6, loss=loss, solver=solver, weight_decay=5, random_state=0, n_epochs=30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(None, adjacency=links + links.T)
