@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         SubsetProductMap,
     )
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-    from .link import AdamicAdar, AttributeCosine, Katz
+    from .link import NRCL, AdamicAdar, AttributeCosine, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
         GFS,
@@ -44,6 +44,7 @@ __all__ = [
     "MCFS",
     "MMPOP",
     "NDFS",
+    "NRCL",
     "PPOP",
     "RSFS",
     "RUFS",
@@ -61,6 +62,7 @@ __all__ = [
     "Katz",
     "KernelPerceptron",
     "LaplacianScore",
+    "LinkRanking",
     "MaximumVariance",
     "OnlinePerceptron",
     "PolynomialMap",

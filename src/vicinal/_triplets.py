@@ -110,6 +110,10 @@ class TripletSampler:
     def _of_pivots(self, pivots: NDArray[np.int32]) -> Triplets:
         """One triplet of each of these nodes, which all have some."""
         linked = self.targets[self.starts[pivots] + self._below(self.degrees[pivots])]
+        return np.column_stack([pivots, linked, self.thirds(pivots)]).astype(np.int32)
+
+    def thirds(self, pivots: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The third node of a triplet of each of these nodes, which all have some."""
         third = self.random.randint(self.n_nodes, size=len(pivots)).astype(np.int32)
         rejected = np.flatnonzero(self.no_triplet(pivots, third))
         for _ in range(_TRIES):
@@ -121,7 +125,7 @@ class TripletSampler:
             free[targets[starts[pivot] : starts[pivot + 1]]] = free[pivot] = False
             others, places = np.flatnonzero(free), rejected[pivots[rejected] == pivot]
             third[places] = others[self._below(np.full(len(places), len(others)))]
-        return np.column_stack([pivots, linked, third]).astype(np.int32)
+        return third
 
     def _below(self, limits: NDArray) -> NDArray:
         return np.minimum((self.random.random_sample(len(limits)) * limits).astype(np.int64), limits - 1)

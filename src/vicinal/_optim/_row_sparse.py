@@ -106,3 +106,67 @@ def row_sparse_least_squares(
     spread = np.ones(X.shape[1]) if start is None else 2 * row_lengths(start)
     first = np.zeros((X.shape[1], F.shape[1])) if start is None else start
     return descend_by_reweighting(step, value, first, spread, max_iter=max_iter, tol=tol)
+
+
+def row_sparse_by_shrinking(
+    X: Matrix,
+    F: NDArray[np.float64],
+    penalty: float,
+    start: NDArray[np.float64],
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+) -> Solved[NDArray[np.float64]]:
+    """Minimises ||X W - F||^2 + penalty ||W||_{2,1} by accelerated gradient steps that shrink rows (FISTA).
+
+    Nothing is factorised: a step costs two products with X. Rows become exactly zero, and may come back.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, D)
+    F : ndarray of shape (n, c)
+    penalty : float
+    start : ndarray of shape (D, c)
+        Any, also with rows of zeros.
+    max_iter : int
+    tol : float
+        Ends when the objective falls by less than this share of it.
+    """
+
+    def value(W: NDArray[np.float64]) -> float:
+        residual = X @ W - F
+        return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum())
+
+    step = 1 / (2 * _largest_square(X))
+    W, ahead, momentum = start, start, 1.0
+    lowest, objective = value(start), list[float]()
+    for n_iter in range(1, max_iter + 1):
+        moved = ahead - 2 * step * (X.T @ (X @ ahead - F))
+        lengths = row_lengths(moved)
+        shrunk = np.maximum(1 - step * penalty / np.maximum(lengths, 1e-300), 0)[:, None] * moved
+        reached = value(shrunk)
+        if reached > lowest:  # momentum led uphill: once more without it
+            if momentum == 1.0:
+                return Solved(W, [*objective, lowest], n_iter, True)
+            ahead, momentum = W, 1.0
+            continue
+        fall, lowest = lowest - reached, reached
+        objective.append(reached)
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead, momentum, W = shrunk + (momentum - 1) / following * (shrunk - W), following, shrunk
+        if fall <= tol * abs(lowest):
+            return Solved(W, objective, n_iter, True)
+    return Solved(W, objective or [lowest], max_iter, False)
+
+
+def _largest_square(X: Matrix, n_steps: int = 30) -> float:
+    """A bound of the largest squared singular value: what the power method finds, and a tenth more."""
+    vector = np.ones(X.shape[1]) + np.arange(X.shape[1]) % 7 / 7  # in no pattern's null space
+    square = 0.0
+    for _ in range(n_steps):
+        length = float(np.linalg.norm(vector))
+        if not length:
+            break
+        vector = X.T @ (X @ (vector / length))
+        square = float(np.linalg.norm(vector))
+    return max(1.1 * square, 1e-300)

@@ -1,0 +1,325 @@
+"""NRCL: one latent space for nodes that show only links and nodes that show only attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._calls import limited_threads, one_blas_thread
+from .._messages import warn, warn_not_converged
+from .._optim import row_lengths
+from .._validation import Matrix, check_count, check_non_negative, check_positive, checked_rows, refuse_extreme_values
+from ._base import LinkPredictor
+from ._consensus import Consensus, fold_in, solve_consensus, step_to_consensus
+from ._latent import LatentOptions, LinkTriplets
+from ._observed import Observed, without_missing
+
+_COLLAPSED = 1e-3  # of the start's size
+
+
+class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
+    """Recommends links between nodes of which some show only their links and others only their attributes.
+
+    Noise-resilient representation consensus learning: nodes with links have vectors u such that linked nodes have larger
+    inner products than others; those that show both, links and attributes x, should have u = x W, with few rows of W
+    that are not zero. So nodes with attributes alone have a place in the same space.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Length of the vectors.
+    loss : {"huber", "logistic"}, default="huber"
+        What a triplet costs, of a node, one that it is linked to and one that it is not: "huber" is MM-NRCL of the
+        thesis, "logistic" its P-NRCL.
+    consensus : float, default=1.0
+        How much it costs if vectors differ from what attributes say (the thesis' alpha).
+    sparsity : float, default=3.0
+        How much it costs to use an attribute, in units of `consensus` (lambda_a over alpha).
+    weight_decay : float, default=5.0
+        How much long vectors cost (lambda_g). Too much makes all of them zero, about which `fit` warns.
+    n_negatives : int, default=5
+        Nodes without a link that each link is compared with, in both of its directions.
+    solver : {"auto", "lbfgs", "sgd"}, default="auto"
+        "lbfgs" draws all triplets once and minimises, as the thesis does; "sgd" draws others in each pass and holds
+        nothing but the vectors. "auto" takes the first for up to four million numbers in all vectors.
+    max_iter : int, default=50
+        The most turns of "lbfgs" between vectors and W.
+    tol : float, default=1e-4
+        Ends when a turn or a pass lowers the objective by no more than this share of it.
+    n_epochs : int, default=20
+        The most passes of "sgd" over all links.
+    learning_rate : float, default=0.1
+        Step of "sgd", divided by the root of the sum of squared gradients of a node.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int, default=None
+        Threads; the answer does not depend on them. None uses all cores.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_nodes, n_components)
+        The vector of each node: that of its links where it shows any, also if it shows both; otherwise x W.
+    coefficients_ : ndarray of shape (n_attributes, n_components)
+        W. Reweighting never makes rows of it exactly zero: those of less than 1e-6 of the longest count as zero, and
+        are set so.
+    attributes_ : ndarray or csr_array of shape (n_nodes, n_attributes)
+        Those of `fit`, zeros where there are none.
+    feature_scores_ : ndarray of shape (n_attributes,)
+        The sum of squares of each row of W: what an attribute is worth.
+    objective_ : ndarray
+        Of each turn, or each pass; it never rises. That of "sgd" is estimated on a fixed sample of triplets.
+    n_iter_ : int
+    names_ : ndarray of shape (n_nodes,)
+    linked_, attributed_ : ndarray of bool of shape (n_nodes,)
+        Which nodes show links, and which attributes.
+    links_ : csr_array of shape (n_nodes, n_nodes)
+        The links that are known.
+
+    See Also
+    --------
+    LinkRanking : The same from links alone.
+    AttributeCosine : Without learning.
+
+    Notes
+    -----
+    A row of attributes that is zero says nothing, since x W is zero whatever W is, and counts as one that is not shown.
+    Nodes without links are never drawn as those that a node is not linked to: nothing is known of theirs.
+
+    References
+    ----------
+    Wei, Xie, Cao, Yu: Cross View Link Prediction by Learning Noise-resilient Representation Consensus, WWW 2017.
+    Wei: Unsupervised feature selection for heterogeneous data, 2017, chapter 5.
+
+    Examples
+    --------
+    Two groups of people, who know each other within a group; the first of three attributes tells which. Four of them
+    have just arrived and know nobody, four others have not said anything about themselves:
+
+    >>> import numpy as np
+    >>> from vicinal import NRCL
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.arange(40) % 2
+    >>> X = np.column_stack([np.where(group, 1.0, -1.0), rng.normal(size=(40, 2))])
+    >>> knows = np.triu((group[:, None] == group) & (rng.random((40, 40)) < 0.7), 1).astype(float)
+    >>> knows += knows.T
+    >>> knows[:4], knows[:, :4], X[4:8] = 0, 0, np.nan
+    >>> model = NRCL(5, sparsity=1, weight_decay=1, random_state=0).fit(X, adjacency=knows)
+    >>> indices, scores = model.recommend([0, 1, 2, 3], top=2, among=[4, 5, 6, 7])
+    >>> np.sort(indices)
+    array([[4, 6],
+           [5, 7],
+           [4, 6],
+           [5, 7]])
+    >>> int(model.feature_scores_.argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        loss: str = "huber",
+        consensus: float = 1.0,
+        sparsity: float = 3.0,
+        weight_decay: float = 5.0,
+        n_negatives: int = 5,
+        solver: str = "auto",
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        n_epochs: int = 20,
+        learning_rate: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_components = n_components
+        self.loss = loss
+        self.consensus = consensus
+        self.sparsity = sparsity
+        self.weight_decay = weight_decay
+        self.n_negatives = n_negatives
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _options(self) -> LatentOptions:
+        return LatentOptions(
+            self.n_components,
+            self.loss,
+            self.weight_decay,
+            self.n_negatives,
+            self.solver,
+            self.max_iter,
+            self.tol,
+            self.n_epochs,
+            self.learning_rate,
+        )
+
+    def _learn(self, nodes: Observed) -> None:
+        options = self._options()
+        check_positive("consensus", self.consensus)
+        check_non_negative("sparsity", self.sparsity)
+        if nodes.attributes is None or not nodes.both.any():
+            raise ValueError(
+                "No node shows both links and attributes, so that nothing ties the two together; give some that do, or "
+                "take LinkRanking or DeepWalk for links alone."
+            )
+        refuse_extreme_values("NRCL", nodes.attributes)
+        random = check_random_state(self.random_state)
+        linked = np.flatnonzero(nodes.linked)
+        source = LinkTriplets(sp.csr_array(nodes.links[linked][:, linked]), self.n_negatives, random)
+        both = nodes.both[linked]
+        consensus = Consensus(
+            nodes.attributes[linked[both]], np.flatnonzero(both), float(self.consensus), float(self.sparsity)
+        )
+        start = random.random_sample((len(linked), self.n_components))
+        by_steps = options.by_steps(len(linked))
+        with one_blas_thread():  # by which sums do not depend on the number of threads
+            found = (step_to_consensus if by_steps else solve_consensus)(source, consensus, start, options)
+            U, W = found.solution
+            self._keep(nodes, linked, U, W)
+        self.objective_, self.n_iter_ = np.asarray(found.objective), found.n_iter
+        if not found.converged:
+            warn_not_converged(self, found.n_iter, steps="turns")
+        if np.abs(U).max() < _COLLAPSED:
+            warn(
+                f"All vectors of NRCL are zero, as weight_decay={self.weight_decay:g} is too large for this network; "
+                "lower it."
+            )
+
+    def _keep(self, nodes: Observed, linked: NDArray, U: NDArray, W: NDArray) -> None:
+        lengths = row_lengths(W)
+        self.coefficients_ = np.where(lengths[:, None] > 1e-6 * lengths.max(), W, 0.0)
+        self.feature_scores_ = np.square(self.coefficients_).sum(axis=1)
+        self.embedding_ = np.asarray(nodes.attributes @ self.coefficients_)
+        self.embedding_[linked] = U
+        self.attributes_ = nodes.attributes
+
+    def _vectors(self) -> Matrix:
+        return self.embedding_
+
+    def transform(self, X: ArrayLike | None = None, *, links: Any = None) -> NDArray[np.float64]:
+        """The vectors of new nodes, from their attributes, or from their links to nodes of `fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_attributes), default=None
+            Attributes; rows of NaN or zeros for nodes that show none.
+        links : array-like or sparse matrix of shape (n_new, n_nodes), default=None
+            Which nodes of `fit` each is linked to; empty rows for nodes that show none. A node that has both is placed
+            by its links, and drawn to where its attributes would place it, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+        """
+        check_is_fitted(self)
+        if X is None and links is None:
+            raise ValueError("Give the attributes of new nodes as X, their links to known nodes as links=..., or both.")
+        shown, vectors = None, None
+        if X is not None:
+            rows = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan", dtype=np.float64)
+            rows, shown = without_missing(sp.csr_array(rows) if sp.issparse(rows) else rows, "NRCL")
+            vectors = np.asarray(rows @ self.coefficients_)
+        if links is None:
+            assert vectors is not None
+            return vectors
+        ends = sp.csr_array(check_array(links, accept_sparse="csr", dtype=np.float64, input_name="links"))
+        if ends.shape[1] != len(self.names_) or (shown is not None and ends.shape[0] != len(shown)):
+            raise ValueError(
+                f"links has the shape {ends.shape}; it needs a row for each new node and a column for each of the "
+                f"{len(self.names_)} nodes of fit."
+            )
+        if vectors is None:
+            vectors, shown = np.zeros((ends.shape[0], self.n_components)), np.zeros(ends.shape[0], dtype=bool)
+        with limited_threads(self.n_jobs), one_blas_thread():
+            return self._by_links(ends, vectors, np.where(shown, float(self.consensus), 0.0))
+
+    def _by_links(self, ends: sp.csr_array, vectors: NDArray, pulls: NDArray) -> NDArray:
+        """Triplets as in `fit`, of each new node and of those that it is linked to; others stay where they are."""
+        linked = np.flatnonzero(self.linked_)
+        ends = sp.csr_array(ends[:, linked])
+        ends.eliminate_zeros()
+        placed = np.flatnonzero(np.diff(ends.indptr) > 0)
+        if not len(placed):
+            return vectors
+        n_known, n_new = len(linked), len(placed)
+        ends = sp.csr_array(ends[placed])
+        ones = sp.csr_array((np.ones(ends.nnz), ends.indices, ends.indptr), shape=ends.shape)
+        known = sp.csr_array(self.links_[linked][:, linked])
+        whole = sp.csr_array(sp.block_array([[known, ones.T], [ones, None]]))
+        whole.sort_indices()
+        source = LinkTriplets(whole, self.n_negatives, np.random.RandomState(0))
+        first, second = source.pivots[source.able], whole.indices[source.able]
+        drawn = source.draw(source.able[(first >= n_known) | (second >= n_known)])
+        drawn = drawn[np.isin(drawn[:, 2], np.arange(n_known))]  # new nodes say nothing about each other
+        start = np.zeros((len(placed), self.n_components)) if not pulls[placed].any() else vectors[placed]
+        found = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], start, self._options())
+        vectors = vectors.copy()
+        vectors[placed] = found
+        return vectors
+
+    def strongest_attributes(self, n_attributes: int = 5) -> list[list[tuple[str, float]]]:
+        """The attributes with the largest coefficients of each latent dimension.
+
+        Parameters
+        ----------
+        n_attributes : int, default=5
+
+        Returns
+        -------
+        list of list of (name, coefficient)
+            One list for each dimension, the strongest first; attributes whose coefficient is zero are left out.
+        """
+        check_is_fitted(self)
+        check_count("n_attributes", n_attributes)
+        names = self._attribute_names()
+        found = []
+        for column in self.coefficients_.T:
+            order = np.argsort(-np.abs(column), kind="stable")[:n_attributes]
+            found.append([(names[place], float(column[place])) for place in order if column[place] != 0])
+        return found
+
+    def attributes_for(self, pairs: ArrayLike, n_attributes: int = 3) -> list[list[tuple[str, float]]]:
+        """The attributes that speak for links: what each adds to the score, by the coefficients.
+
+        Attributes of both nodes are looked at, where they show some; x W stands for the vector of the node whose
+        attributes these are.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2)
+            Two nodes each, by number or by name.
+        n_attributes : int, default=3
+
+        Returns
+        -------
+        list of list of (name, amount)
+            One list for each pair, what adds most first; what adds nothing, or speaks against the link, is left out.
+        """
+        check_is_fitted(self)
+        check_count("n_attributes", n_attributes)
+        names = self._attribute_names()
+        ends = self._numbers(np.asarray(pairs).ravel()).reshape(-1, 2)
+        found = []
+        for pair in ends:
+            added = np.zeros(len(names))
+            for own, other in (pair, pair[::-1]):
+                row = self.attributes_[[own]]
+                values = row.toarray().ravel() if sp.issparse(row) else row.ravel()
+                added += values * (self.coefficients_ @ self.embedding_[other])
+            order = np.argsort(-added, kind="stable")[:n_attributes]
+            found.append([(names[place], float(added[place])) for place in order if added[place] > 0])
+        return found
+
+    def _attribute_names(self) -> list[str]:
+        given = getattr(self, "feature_names_in_", None)
+        return [f"x{place}" for place in range(len(self.coefficients_))] if given is None else list(given)
