@@ -135,7 +135,7 @@ def make_partially_observable(
     return PartiallyObservable(
         nodes=nodes,
         X=_hidden(rows, attributed)[nodes],
-        network=Network(links[nodes][:, nodes], names=whole.names[nodes], directed=False),
+        network=Network(links[nodes][:, nodes], names=_names(whole, nodes), directed=False),
         attributed=attributed[nodes],
         link_only=np.searchsorted(nodes, link_only),
         attribute_only=np.searchsorted(nodes, attribute_only),
@@ -156,6 +156,12 @@ def _rows(X: Any, network: Network) -> tuple[Matrix, NDArray[np.bool_]]:
             "same order."
         )
     return without_missing(sp.csr_array(rows) if sp.issparse(rows) else rows, who)
+
+
+def _names(network: Network, nodes: NDArray[np.int64]) -> NDArray | None:
+    """Names of the nodes that are left; those that are but numbered are numbered anew."""
+    numbered = network.names.dtype.kind in "iu" and np.array_equal(network.names, np.arange(network.n_nodes))
+    return None if numbered else network.names[nodes]
 
 
 def _hidden(rows: Matrix, attributed: NDArray[np.bool_]) -> Matrix:
