@@ -27,12 +27,11 @@ from .._tables import by_data_set, metrics_of, selection_cell, table
 from .._task import Task
 from .._verdicts import contest_verdict, longest_fit_verdict
 from .._work import Outcome, Work, recording_warnings
-from .selection import middle
 
 TO_LINK_ONLY, TO_ATTRIBUTE_ONLY = DIRECTIONS = ("to_link_only", "to_attribute_only")
 IN_WORDS = {TO_LINK_ONLY: "attribute-only to link-only", TO_ATTRIBUTE_ONLY: "link-only to attribute-only"}
 TOP = 5
-QUICK_ROWS, QUICK_DRAWS, QUICK_CANDIDATES = 300, 2, 2
+QUICK_ROWS, QUICK_DRAWS, QUICK_CANDIDATES = 200, 2, 2
 
 Links = sp.csr_array
 
@@ -283,8 +282,9 @@ class _Trials:
 
     def __init__(self, work: Work, sample: Sample, share: float, outcome: Outcome):
         self.work, self.sample, self.share, self.outcome = work, sample, share, outcome
+        # A quick run's few links bear light weights only, with which grids begin.
         most = QUICK_CANDIDATES if work.experiment.quick else None
-        self.candidates = middle(work.method.candidates(work.context), most)
+        self.candidates = work.method.candidates(work.context)[:most]
         self.draws: dict[int, Draw] = {}
         self.fitted: dict[tuple[int, int], Any] = {}
         self.seconds: list[float] = []
