@@ -26,9 +26,9 @@ _COLLAPSED = 1e-3  # of the start's size
 class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     """Recommends links between nodes of which some show only their links and others only their attributes.
 
-    Noise-resilient representation consensus learning: nodes with links have vectors u such that linked nodes have larger
-    inner products than others; those that show both, links and attributes x, should have u = x W, with few rows of W
-    that are not zero. So nodes with attributes alone have a place in the same space.
+    Noise-resilient representation consensus learning: nodes with links have vectors u such that linked nodes have
+    larger inner products than others; those that show both, links and attributes x, should have u = x W, with few rows
+    of W that are not zero. So nodes with attributes alone have a place in the same space.
 
     Parameters
     ----------
@@ -201,18 +201,18 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         self.feature_scores_ = np.square(self.coefficients_).sum(axis=1)
         self.embedding_ = np.asarray(nodes.attributes @ self.coefficients_)
         self.embedding_[linked] = U
-        self.attributes_ = nodes.attributes
+        self.attributes_: Any = nodes.attributes
 
     def _vectors(self) -> Matrix:
         return self.embedding_
 
-    def transform(self, X: ArrayLike | None = None, *, links: Any = None) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike | None, *, links: Any = None) -> NDArray[np.float64]:
         """The vectors of new nodes, from their attributes, or from their links to nodes of `fit`.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_new, n_attributes), default=None
-            Attributes; rows of NaN or zeros for nodes that show none.
+        X : array-like or sparse matrix of shape (n_new, n_attributes), or None
+            Attributes; rows of NaN or zeros for nodes that show none. None where there are links alone.
         links : array-like or sparse matrix of shape (n_new, n_nodes), default=None
             Which nodes of `fit` each is linked to; empty rows for nodes that show none. A node that has both is placed
             by its links, and drawn to where its attributes would place it, as in `fit`.
@@ -224,22 +224,20 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         check_is_fitted(self)
         if X is None and links is None:
             raise ValueError("Give the attributes of new nodes as X, their links to known nodes as links=..., or both.")
-        shown, vectors = None, None
         if X is not None:
             rows = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan", dtype=np.float64)
             rows, shown = without_missing(sp.csr_array(rows) if sp.issparse(rows) else rows, "NRCL")
             vectors = np.asarray(rows @ self.coefficients_)
-        if links is None:
-            assert vectors is not None
-            return vectors
+            if links is None:
+                return vectors
         ends = sp.csr_array(check_array(links, accept_sparse="csr", dtype=np.float64, input_name="links"))
-        if ends.shape[1] != len(self.names_) or (shown is not None and ends.shape[0] != len(shown)):
+        if X is None:
+            vectors, shown = np.zeros((ends.shape[0], self.n_components)), np.zeros(ends.shape[0], dtype=bool)
+        if ends.shape != (len(shown), len(self.names_)):
             raise ValueError(
                 f"links has the shape {ends.shape}; it needs a row for each new node and a column for each of the "
                 f"{len(self.names_)} nodes of fit."
             )
-        if vectors is None:
-            vectors, shown = np.zeros((ends.shape[0], self.n_components)), np.zeros(ends.shape[0], dtype=bool)
         with limited_threads(self.n_jobs), one_blas_thread():
             return self._by_links(ends, vectors, np.where(shown, float(self.consensus), 0.0))
 
