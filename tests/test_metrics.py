@@ -203,11 +203,11 @@ def test_precision_and_recall_are_those_of_a_plain_loop(seed, n):
     precisions, recalls = [hits / n for hits, _ in found], [hits / count if count else 0 for hits, count in found]
     some = [place for place, (_, count) in enumerate(found) if count]
     assert len(some) < len(found)
-    for given in (links, sp.csr_matrix(links), links.astype(float) * 3):
-        assert precision_at(scores, given, n) == pytest.approx(np.mean([precisions[place] for place in some]))
-        assert precision_at(scores, given, n, all_queries=True) == pytest.approx(np.mean(precisions))
-        assert recall_at(scores, given, n) == pytest.approx(np.mean([recalls[place] for place in some]))
-        assert recall_at(scores, given, n, all_queries=True) == pytest.approx(np.mean(recalls))
+    for truth in (links, sp.csr_matrix(links), links.astype(float) * 3):
+        assert precision_at(scores, truth, n) == pytest.approx(np.mean([precisions[place] for place in some]))
+        assert precision_at(scores, truth, n, all_queries=True) == pytest.approx(np.mean(precisions))
+        assert recall_at(scores, truth, n) == pytest.approx(np.mean([recalls[place] for place in some]))
+        assert recall_at(scores, truth, n, all_queries=True) == pytest.approx(np.mean(recalls))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -94,7 +94,8 @@ def test_tables_and_words(sample):
         result for cell in declared.cells() for result in run_cell(declared, cell, threads=1, load=lambda name: sample)
     ]
     summaries = summarise(declared, results)
-    (section,) = experiment_page(declared, summaries, command="", facts=()).sections
+    section, chart = experiment_page(declared, summaries, command="", facts=()).sections
+    assert [(row.label, row.value, row.paper) for row in chart.blocks[0].rows] == [("f", 0.5, 0.7), ("b", 0.0, 0.0)]
     assert [[cell.text for cell in row] for row in section.blocks[0].rows] == [["c", "1", "3"], ["e", "2", "1"]]
     assert [cell.text for cell in section.blocks[2].rows[0]] == ["f", "3", "0.5", "0.7"]
     assert verdict(declared, summaries) == (

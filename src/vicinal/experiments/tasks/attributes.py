@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..._page import Cell as TableCell
-from ..._page import Column, Section, Table
+from ..._page import Column, DotRow, Dots, Section, Table
 from ..._sample import Sample
 from ..._validation import suggest
 from ...network import Network
@@ -116,7 +116,7 @@ class Attributes(Task):
                     first = own["top1"]
                     sentences.append(f"{data}, {label}: the highest score is {first.shown}, of {_name(first)}.")
                 listed = [own[place] for place in own if place.startswith("listed")]
-                known = [s for s in listed if s.paper is not None]
+                known = [s for s in listed if s.paper is not None and s.chosen]
                 if known:
                     sentences.append(_listed_in_words(data, label, known))
         return tuple(sentences)
@@ -134,7 +134,15 @@ class Attributes(Task):
         return tuple(made)
 
     def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:
-        return (tables,)
+        """The tables, and a chart of the attributes that are listed or, if there are none, of those that lead."""
+        known = [s for s in summaries if s.n and s.measure.metric == SCORE]
+        listed = [s for s in known if str(s.measure.at).startswith("listed")] or known[: experiment.options.top]
+        charts = []
+        for data, members in by_data_set(experiment, listed):
+            for label in dict.fromkeys(summary.label for summary in members):
+                rows = [DotRow(_name(s), s.mean, paper=s.paper) for s in members if s.label == label]
+                charts.append(Dots(f"{data}, {label}", SCORE.label, tuple(rows)))
+        return (tables, Section("Scores", "", tuple(charts)))
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         return None

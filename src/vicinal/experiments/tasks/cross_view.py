@@ -33,7 +33,7 @@ IN_WORDS = {TO_LINK_ONLY: "attribute-only to link-only", TO_ATTRIBUTE_ONLY: "lin
 TOP = 5
 QUICK_ROWS, QUICK_DRAWS, QUICK_CANDIDATES = 200, 2, 2
 
-Links = sp.csr_array
+Links = Any  # a csr_array of queries and candidates: 1 for each link that is to be found
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,6 @@ class CrossView(Task):
             sentences += _ranges(experiment, [summary for summary in own if summary.variant])
         return tuple(sentences)
 
-    def time_verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
-        return longest_fit_verdict(experiment, summaries)
-
     def tables(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
         """A table per metric and share: methods down, data sets across."""
         if experiment.shown:
@@ -243,6 +240,9 @@ class CrossView(Task):
                 beside = beside_the_paper(experiment, own)
                 sections.append(replace(beside, title=f"{title}, beside the paper"))
         return (*sections[1:], tables) if varied else tuple(sections)
+
+    def time_verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
+        return longest_fit_verdict(experiment, summaries)
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         return None
