@@ -21,6 +21,8 @@ SINGLE = {"MaximumVariance", "PolynomialMap", "SubsetProductMap"}  # they have n
 FAST = {
     "DenoisingAutoencoder": {"n_epochs": 1},
     "StackedDenoisingAutoencoder": {"n_epochs": 1},
+    "DeepWalk": {"n_walks": 1},
+    "LINE": {"n_samples": 10},
     "GaussianProjection": {"n_components": 100},
     "HashedProjection": {"n_components": 512},
     "RandLocal": {"n_groups": 100},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         SubsetProductMap,
     )
     from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-    from .link import NRCL, AdamicAdar, AttributeCosine, Katz, LinkRanking
+    from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
         GFS,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GFS",
+    "LINE",
     "LUFS",
     "MCFS",
     "MMPOP",
@@ -55,6 +56,7 @@ __all__ = [
     "UDFS",
     "AdamicAdar",
     "AttributeCosine",
+    "DeepWalk",
     "DenoisingAutoencoder",
     "GaussianProjection",
     "HashedProjection",

@@ -1,4 +1,4 @@
-"""The compiled part: nearest anchors, nearest rows, random maps, products of rows. Knows arrays only.
+"""The compiled part: nearest anchors, nearest rows, random maps, products of rows, walks. Knows arrays only.
 
 The instruction set is chosen once, at import; the environment variable ``VICINAL_ISA`` names a lower one.
 """
@@ -7,6 +7,7 @@ from ._core import (
     AnchorGroups,
     LandmarkSubspaces,
     SparseRows,
+    alias_table,
     are_linked,
     available_instruction_sets,
     drop_missing,
@@ -19,11 +20,15 @@ from ._core import (
     latent_losses,
     latent_steps,
     link_products,
+    link_steps,
     nearest,
     nearest_in_subspaces,
     nearest_rows,
     products_of_rows,
     project,
+    random_walks,
+    sampled_step,
+    skip_gram,
     softmax_of_products,
     sum_distances,
     triplet_margins,
@@ -35,6 +40,7 @@ __all__ = [
     "AnchorGroups",
     "LandmarkSubspaces",
     "SparseRows",
+    "alias_table",
     "are_linked",
     "available_instruction_sets",
     "drop_missing",
@@ -47,11 +53,15 @@ __all__ = [
     "latent_losses",
     "latent_steps",
     "link_products",
+    "link_steps",
     "nearest",
     "nearest_in_subspaces",
     "nearest_rows",
     "products_of_rows",
     "project",
+    "random_walks",
+    "sampled_step",
+    "skip_gram",
     "softmax_of_products",
     "sparse_rows",
     "sum_distances",

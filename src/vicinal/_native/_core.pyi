@@ -186,6 +186,52 @@ def link_products(
 def are_linked(
     targets: NDArray, starts: NDArray, first: NDArray[np.int32], second: NDArray[np.int32], out: NDArray[np.uint8]
 ) -> None: ...
+def alias_table(weights: NDArray[np.float64], out: NDArray[np.uint32]) -> None: ...
+def random_walks(
+    network: tuple[NDArray, NDArray, NDArray[np.float64] | None],
+    first: NDArray[np.int32],
+    out: NDArray[np.int32],
+    seed: int,
+    offset: int = 0,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def sampled_step(
+    inputs: NDArray[np.float32],
+    outputs: NDArray[np.float32],
+    input_counts: NDArray[np.float32],
+    output_counts: NDArray[np.float32],
+    rate: float,
+    isa: str = "",
+) -> None: ...
+def skip_gram(
+    nodes: NDArray[np.int32],
+    inputs: NDArray[np.float32],
+    outputs: NDArray[np.float32],
+    noise: NDArray[np.float64],
+    window: int,
+    n_negatives: int,
+    first_rate: float,
+    last_rate: float,
+    seed: int,
+    offset: int = 0,
+    n_parts: int = 1,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
+def link_steps(
+    network: tuple[NDArray, NDArray, NDArray[np.float64] | None],
+    rows: list[tuple[NDArray[np.float32], NDArray[np.float32]]],
+    n_samples: int,
+    n_negatives: int,
+    first_rate: float,
+    last_rate: float,
+    seed: int,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
 def latent_losses(
     vectors: NDArray[np.float64],
     triplets: NDArray[np.int32],

@@ -366,6 +366,7 @@ NB_MODULE(_core, m) {
     bind_neighbors(m);
     bind_nearest_rows(m);
     bind_triplets(m);
+    bind_walks(m);
     bind_latent(m);
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");

@@ -22,6 +22,7 @@ using namespace vicinal;
 void bind_neighbors(nb::module_& m);
 void bind_nearest_rows(nb::module_& m);
 void bind_triplets(nb::module_& m);
+void bind_walks(nb::module_& m);
 void bind_latent(nb::module_& m);
 
 template <class T>
@@ -115,4 +116,19 @@ inline Interrupted listener(const nb::object& callback) {
         Py_XDECREF(answer);
         return answer == nullptr;
     };
+}
+
+// Two arrays of indices of one kind: f(typed indices, typed starts).
+template <class F>
+auto with_indices(const AnyVector& indices, const AnyVector& starts, F f) {
+    require(indices.dtype() == starts.dtype(), "indices and starts must have the same dtype");
+    if (indices.dtype() == nb::dtype<std::int64_t>()) {
+        return f(static_cast<const std::int64_t*>(indices.data()), static_cast<const std::int64_t*>(starts.data()));
+    }
+    require(indices.dtype() == nb::dtype<std::int32_t>(), "indices must be int32 or int64");
+    return f(static_cast<const std::int32_t*>(indices.data()), static_cast<const std::int32_t*>(starts.data()));
+}
+
+inline void check_nodes(const std::int32_t* nodes, std::size_t count, std::int64_t n_rows) {
+    for (std::size_t e = 0; e < count; ++e) require(nodes[e] >= 0 && nodes[e] < n_rows, "a row is out of range");
 }

@@ -8,11 +8,17 @@ namespace vicinal {
     extern const Kernels<double> f64; \
     HashColumns hash_columns;         \
     Exponentials exponentials;        \
+    TakeSampledStep sampled_step;     \
     }
 
 DECLARE(baseline)
-static const InstructionSet baseline_set = {"baseline",     [] { return true; },    &baseline::f32,
-                                            &baseline::f64, baseline::hash_columns, baseline::exponentials};
+static const InstructionSet baseline_set = {"baseline",
+                                            [] { return true; },
+                                            &baseline::f32,
+                                            &baseline::f64,
+                                            baseline::hash_columns,
+                                            baseline::exponentials,
+                                            baseline::sampled_step};
 
 #if defined(__x86_64__)
 DECLARE(avx2)
@@ -22,7 +28,8 @@ static const InstructionSet avx2_set = {"avx2",
                                         &avx2::f32,
                                         &avx2::f64,
                                         avx2::hash_columns,
-                                        avx2::exponentials};
+                                        avx2::exponentials,
+                                        avx2::sampled_step};
 static const InstructionSet avx512_set = {"avx512",
                                           [] {
                                               return __builtin_cpu_supports("avx512f") &&
@@ -34,13 +41,14 @@ static const InstructionSet avx512_set = {"avx512",
                                           &avx512::f32,
                                           &avx512::f64,
                                           avx512::hash_columns,
-                                          avx512::exponentials};
+                                          avx512::exponentials,
+                                          avx512::sampled_step};
 const InstructionSet* const instruction_sets[] = {&avx512_set, &avx2_set, &baseline_set};
 const int n_instruction_sets = 3;
 #elif defined(__aarch64__)
 DECLARE(neon)
-static const InstructionSet neon_set = {"neon",     [] { return true; }, &neon::f32,
-                                        &neon::f64, neon::hash_columns,  neon::exponentials};
+static const InstructionSet neon_set = {
+    "neon", [] { return true; }, &neon::f32, &neon::f64, neon::hash_columns, neon::exponentials, neon::sampled_step};
 const InstructionSet* const instruction_sets[] = {&neon_set, &baseline_set};
 const int n_instruction_sets = 2;
 #else

@@ -134,6 +134,32 @@ using HashColumns = void(const HashedMap& map, const std::uint64_t* columns, int
 using Exponentials = void(double* values, std::int64_t count, double scale, double highest, double* total,
                           double* moment);
 
+// One step of negative sampling: every input row x_i has been seen with the first output row y_0, input_counts[i]
+// times, and not with the other outputs, which were drawn output_counts[k] times. The rows move down
+//     sum_i input_counts[i] (log(1 + e^(-x_i.y_0)) + sum_k output_counts[k] log(1 + e^(x_i.y_k))),
+// all by the gradient of where they were. No row stands twice.
+constexpr int MOST_INPUTS = 32;
+constexpr int ROW_STEP = 32;  // rows have a multiple of so many numbers
+
+struct SampledStep {
+    float* const* inputs;
+    const float* input_counts;
+    int n_inputs;  // at most MOST_INPUTS
+    float* const* outputs;
+    const float* output_counts;  // the first one is 1
+    int n_outputs;
+    int width;
+    float rate;
+    float* room;  // of room_of numbers
+};
+
+inline std::size_t room_of(int n_outputs, int width) {
+    return static_cast<std::size_t>(MOST_INPUTS) * width +
+           static_cast<std::size_t>(n_outputs / 6 + 1) * 8 * (MOST_INPUTS + 1);
+}
+
+using TakeSampledStep = void(const SampledStep& step);
+
 struct InstructionSet {
     const char* name;
     bool (*available)();
@@ -141,6 +167,7 @@ struct InstructionSet {
     const Kernels<double>* f64;
     HashColumns* hash_columns;
     Exponentials* exponentials;
+    TakeSampledStep* sampled_step;
 };
 
 // Best first; the last one runs everywhere.

@@ -10,17 +10,6 @@ using ConstRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devic
 using Triplets = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Two arrays of indices of one kind: f(typed indices, typed starts).
-template <class F>
-auto with_indices(const AnyVector& indices, const AnyVector& starts, F f) {
-    require(indices.dtype() == starts.dtype(), "indices and starts must have the same dtype");
-    if (indices.dtype() == nb::dtype<std::int64_t>()) {
-        return f(static_cast<const std::int64_t*>(indices.data()), static_cast<const std::int64_t*>(starts.data()));
-    }
-    require(indices.dtype() == nb::dtype<std::int32_t>(), "indices must be int32 or int64");
-    return f(static_cast<const std::int32_t*>(indices.data()), static_cast<const std::int32_t*>(starts.data()));
-}
-
 // Rows as the tuple (values or None, columns, starts, n_columns), checked by whoever made it: f(view).
 template <class F>
 auto with_rows(const nb::tuple& rows, F f) {
@@ -36,10 +25,6 @@ auto with_rows(const nb::tuple& rows, F f) {
         require(static_cast<std::size_t>(typed_starts[n_rows]) == columns.shape(0), "starts do not fit the columns");
         return f(SparseView<Index>{n_rows, n_columns, values ? values->data() : nullptr, typed_columns, typed_starts});
     });
-}
-
-void check_nodes(const std::int32_t* nodes, std::size_t count, std::int64_t n_rows) {
-    for (std::size_t e = 0; e < count; ++e) require(nodes[e] >= 0 && nodes[e] < n_rows, "a row is out of range");
 }
 
 // A row of directions, corrections and state (scale, passed, steps) for each penalty.
