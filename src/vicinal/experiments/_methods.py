@@ -14,7 +14,7 @@ from .._validation import suggest
 from ..cluster import SpectralFeatures
 from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-from ..link import NRCL, AdamicAdar, AttributeCosine, Katz, LinkPredictor, LinkRanking
+from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._method import Context, Grid, Method, Role
@@ -285,6 +285,8 @@ METHODS: tuple[Method, ...] = (
     _link_predictor("mm-nrcl", "MM-NRCL", NRCL, USES, loss="huber"),
     _link_predictor("p-rl", "P-RL", LinkRanking, LENGTHS, loss="logistic"),
     _link_predictor("mm-rl", "MM-RL", LinkRanking, LENGTHS, loss="huber"),
+    _link_predictor("line", "LINE", LINE),
+    _link_predictor("deepwalk", "DeepWalk", DeepWalk),
     _link_predictor("attribute-cosine", "cosine of attributes", AttributeCosine),
     _link_predictor("adamic-adar", "Adamic-Adar", AdamicAdar),
     _link_predictor("katz", "Katz", Katz),
