@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import mutual_info_score
+from sklearn.metrics import mutual_info_score, roc_auc_score
 
 from vicinal import RandLocal
 from vicinal.metrics import (
@@ -17,6 +17,9 @@ from vicinal.metrics import (
     link_auc,
     mean_interval,
     normalized_mutual_information,
+    pair_auc,
+    precision_at,
+    recall_at,
     sparsity_ratio,
 )
 
@@ -175,3 +178,65 @@ def test_link_auc_of_entries_that_stand_twice(rng):
     for n_triplets in (None, 500):
         drawn = {"n_triplets": n_triplets, "random_state": 0}
         assert link_auc(twice, A, **drawn) == pytest.approx(link_auc(X, A, **drawn), abs=1e-12)
+
+
+def recommended(seed, n_queries=12, n_candidates=9):
+    """Scores with many ties, and links of most queries."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (n_queries, n_candidates)) / 4 - 0.5
+    links = rng.random((n_queries, n_candidates)) < 0.25
+    links[0] = False
+    return scores, links
+
+
+def hits_by_a_loop(scores, links, n):
+    for row, linked in zip(scores, links, strict=True):
+        best = sorted(range(len(row)), key=lambda place: (-row[place], place))[:n]
+        yield sum(bool(linked[place]) for place in best), int(linked.sum())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n", [1, 3, 5, 9, 20])
+def test_precision_and_recall_are_those_of_a_plain_loop(seed, n):
+    scores, links = recommended(seed)
+    found = list(hits_by_a_loop(scores, links, n))
+    precisions, recalls = [hits / n for hits, _ in found], [hits / count if count else 0 for hits, count in found]
+    some = [place for place, (_, count) in enumerate(found) if count]
+    assert len(some) < len(found)
+    for truth in (links, sp.csr_matrix(links), links.astype(float) * 3):
+        assert precision_at(scores, truth, n) == pytest.approx(np.mean([precisions[place] for place in some]))
+        assert precision_at(scores, truth, n, all_queries=True) == pytest.approx(np.mean(precisions))
+        assert recall_at(scores, truth, n) == pytest.approx(np.mean([recalls[place] for place in some]))
+        assert recall_at(scores, truth, n, all_queries=True) == pytest.approx(np.mean(recalls))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_auc_of_pairs_is_that_of_scikit_learn(seed):
+    scores, links = recommended(seed)
+    assert pair_auc(scores, sp.csr_array(links)) == pytest.approx(roc_auc_score(links.ravel(), scores.ravel()))
+    shuffled = np.random.default_rng(seed).random(scores.shape)
+    assert pair_auc(shuffled, links) == pytest.approx(roc_auc_score(links.ravel(), shuffled.ravel()))
+    assert pair_auc(np.zeros_like(scores), links) == 0.5
+    assert pair_auc(links.astype(float), links) == 1
+
+
+def test_pairs_that_must_not_be_recommended_come_last():
+    assert precision_at([[-np.inf, 0.1, 0.2]], [[1, 0, 1]], 2) == 0.5
+    assert pair_auc([[-np.inf, 0.1, 0.2]], [[1, 0, 0]]) == 0
+
+
+@pytest.mark.parametrize("score", [precision_at, recall_at, pair_auc])
+def test_bad_pairs_get_one_clear_sentence(score):
+    with pytest.raises(ValueError, match=r"scores have the shape \(1, 2\) and links \(2, 1\)"):
+        score([[0.1, 0.2]], [[1], [0]])
+    with pytest.raises(ValueError, match="No pair is linked, so that there is nothing to be found"):
+        score([[0.1, 0.2]], [[0, 0]])
+    with pytest.raises(ValueError, match="scores contain NaN; give -inf"):
+        score([[0.1, np.nan]], [[0, 1]])
+
+
+def test_bad_numbers_and_full_networks_get_one_clear_sentence():
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1; got 0"):
+        precision_at([[0.1, 0.2]], [[0, 1]], 0)
+    with pytest.raises(ValueError, match="All pairs are linked, so that there is no AUC"):
+        pair_auc([[0.1, 0.2]], [[1, 1]])

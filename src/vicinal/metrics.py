@@ -14,6 +14,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from ._magnitudes import as_doubles, with_squares
+from ._scored_pairs import checked_pairs, hits_at, linked_above
 from ._triplets import Rows, TripletSampler, auc_by_columns, exact_link_auc
 from ._validation import Matrix, check_adjacency, check_count, check_non_negative, refuse_other_than_numbers
 
@@ -261,6 +262,86 @@ def link_auc(
     check_count("n_triplets", n_triplets)
     sampler = TripletSampler(linked, check_random_state(random_state), apart)
     return auc_by_columns(Rows.of(rows), sampler.draw_by_node(n_triplets), np.arange(rows.shape[1]), [rows.shape[1]])[0]
+
+
+def precision_at(scores: ArrayLike, links: Any, n: int = 5, *, all_queries: bool = False) -> float:
+    """The share of the n candidates with the highest scores that are linked to a query: the mean over queries.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_queries, n_candidates)
+        The larger, the likelier a link; of equal ones the lower number comes first.
+    links : array-like or sparse matrix of shape (n_queries, n_candidates)
+        Which pairs are linked: all that are not 0.
+    n : int, default=5
+        What hits are divided by, also where there are fewer candidates.
+    all_queries : bool, default=False
+        Whether queries without any link count, too, with 0; otherwise they are left out.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from vicinal.metrics import precision_at
+    >>> scores, links = [[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]], [[1, 1, 0], [0, 0, 0]]
+    >>> precision_at(scores, links, 2), precision_at(scores, links, 2, all_queries=True)
+    (1.0, 0.5)
+    """
+    hits, linked = hits_at(scores, links, n)
+    return float(np.mean((hits if all_queries else hits[linked > 0]) / n))
+
+
+def recall_at(scores: ArrayLike, links: Any, n: int = 5, *, all_queries: bool = False) -> float:
+    """The share of a query's links that are among the n candidates with the highest scores: the mean over queries.
+
+    Parameters
+    ----------
+    scores, links, n, all_queries
+        See `precision_at`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from vicinal.metrics import recall_at
+    >>> recall_at([[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]], [[1, 0, 1], [0, 0, 1]], 2)
+    0.75
+    """
+    hits, linked = hits_at(scores, links, n)
+    shares = hits / np.maximum(linked, 1)
+    return float(np.mean(shares if all_queries else shares[linked > 0]))
+
+
+def pair_auc(scores: ArrayLike, links: Any) -> float:
+    """The share of pairs of a linked and an unlinked pair of which the linked one has the higher score; ties are half.
+
+    It is the area under the ROC curve of all entries, in memory and time that large matrices can afford.
+
+    Parameters
+    ----------
+    scores, links
+        See `precision_at`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from vicinal.metrics import pair_auc
+    >>> pair_auc([[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]], [[1, 0, 0], [0, 1, 0]])
+    0.75
+    """
+    given, truth = checked_pairs(scores, links)
+    linked = np.sort(given[truth.nonzero()])
+    n_unlinked = given.size - len(linked)
+    if not n_unlinked:
+        raise ValueError("All pairs are linked, so that there is no AUC.")
+    return (linked_above(given, linked) / len(linked) - len(linked) / 2) / n_unlinked
 
 
 def _mean_and_error(values: NDArray[np.float64], test_over_train: float) -> tuple[float, float]:

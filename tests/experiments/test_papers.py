@@ -35,10 +35,13 @@ class TestPackaged:
             "rulls-table5",
             "rulls-table6",
             "thesis-figure1",
+            "thesis-figure10",
             "thesis-figure2",
             "thesis-figure4",
             "thesis-figure5",
             "thesis-figure7",
+            "thesis-table10",
+            "thesis-table11",
             "thesis-table3",
             "thesis-table3-one-start",
             "thesis-table6",
@@ -68,7 +71,7 @@ class TestPackaged:
         to = Context(n_rows=50, n_features=10)
         for cell in packaged.cells():
             method = packaged.method(cell)
-            if method.has_map and method.installed:
+            if (method.has_map or method.role is Role.LINK_PREDICTOR) and method.installed:
                 built = method.build(to, {}).get_params()
                 assert {name: built[name] for name in method.parameters} == method.parameters
                 assert not any(set(candidate) & set(method.parameters) for candidate in method.candidates(to))
@@ -268,3 +271,48 @@ class TestNetworks:
                 values = {method: next(iter(by_data[data].values()))[0] for method, by_data in table.paper.items()}
                 for ours in claim.methods:
                     assert all(claim.is_met_by(claim.gain(values[ours], values[rival])) for rival in claim.over)
+
+
+class TestCrossView:
+    """Chapter 5 of the thesis: Tables X and XI and Fig. 10."""
+
+    OWN = ("net_facebook107", "net_pubmed")
+
+    def test_only_values_of_the_same_data_are_compared(self):
+        table = load_experiment("thesis-table10")
+        assert {data for by_data in table.paper.values() for data in by_data} == set(self.OWN)
+        measures = {str(measure) for cell in table.cells() for measure in table.measures(cell)}
+        for by_data in table.paper.values():
+            for figures in by_data.values():
+                assert set(figures) <= measures
+                assert all(0 < value[0] < 0.6 for value in figures.values())
+
+    def test_the_share_of_complete_nodes_agrees_with_whole_numbers_of_nodes(self):
+        """Of n nodes 2 m are incomplete: mistyped shares would hardly make m whole, and above the share drawn."""
+        for data, n_nodes in zip(self.OWN, (1045, 19717), strict=True):
+            for share in (20, 30):
+                complete = load_experiment("thesis-table10").paper["mm-nrcl"][data][f"complete@{share}"][0]
+                m = n_nodes * (1 - complete) / 2
+                assert abs(m - round(m)) < 0.00005 * n_nodes
+                assert share / 100 < m / n_nodes < 0.5
+
+    def test_claims_on_wiki_are_those_of_the_text(self):
+        table = load_experiment("thesis-table10")
+        assert {claim.methods[0]: (claim.by, claim.data, claim.at) for claim in table.claims if claim.by} == {
+            "p-nrcl": (0.291, ("net_wiki",), (20,)),
+            "mm-nrcl": (0.448, ("net_wiki",), (20,)),
+        }
+
+    def test_what_is_varied_is_not_fixed(self):
+        figure = load_experiment("thesis-figure10")
+        assert len(figure.cells()) == 2 * 10
+        for cell in figure.cells():
+            method = figure.method(cell)
+            assert method.candidates(Context(50, 10)) == [{}]
+            assert method.build(Context(50, 10), {}).get_params()[cell.variant.parameter] == cell.variant.value
+
+    def test_listed_attributes_are_those_of_table_11(self):
+        table = load_experiment("thesis-table11")
+        (reported,) = table.paper["mm-nrcl"].values()
+        assert [reported[f"score@listed{place}"][0] > 0 for place in range(1, 11)] == [True] * 5 + [False] * 5
+        assert len(table.options.listed) == 10

@@ -27,6 +27,8 @@ LEAST = {
     "runs": 1,
     "starts": 1,
     "draws": 1,
+    "tuned_draws": 1,
+    "top": 1,
     "tuning_rows": 1,
     "tuning_folds": 2,
     "n_groups": 1,

@@ -36,6 +36,7 @@ class Role(Enum):
     LINKS = "clusters by links alone"
     DETECTOR = "scores rows by how normal they are"
     MODEL = "predicts labels"
+    LINK_PREDICTOR = "recommends links"
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,13 @@ class Method:
     def has_map(self) -> bool:
         return self.role in (Role.MAP, Role.SELECTOR)
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is an estimator that no model follows."""
+        return self.role in (Role.DETECTOR, Role.LINK_PREDICTOR)
+
     def build(self, to: Context, chosen: Mapping[str, Any]) -> Any:
-        """The map, selector or detector with its fixed and its chosen parameters."""
+        """The map, selector, detector or predictor of links with its fixed and its chosen parameters."""
         assert self.make is not None
         return self.make(to).set_params(**{**self.parameters, **chosen})
 
@@ -179,7 +185,7 @@ class Method:
         return get_tags(first).input_tags.allow_nan and not of_dense_rows
 
     def _first_estimator(self, to: Context) -> Any:
-        own = self.has_map or self.role is Role.DETECTOR
+        own = self.has_map or self.stands_alone
         estimator = self.build(to, {}) if own else self.build_model(to, {})
         return estimator[0] if isinstance(estimator, Pipeline) else estimator
 

@@ -14,6 +14,7 @@ from .._validation import suggest
 from ..cluster import SpectralFeatures
 from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
 from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._method import Context, Grid, Method, Role
@@ -23,6 +24,9 @@ BANDWIDTHS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 LATENT_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 # The thesis' grid of every regularisation weight (section 2.6.3).
 WEIGHTS = (0.1, 1.0, 10.0)
+# Of the thesis' grids (section 5.7.2.3) what the sum over triplets does not wholly outweigh or drown in.
+LENGTHS: Grid = {"weight_decay": (1.0, 2.5, 5.0, 10.0)}
+USES: Grid = {"sparsity": (1.0, 3.0, 10.0), **LENGTHS}
 
 
 def _bandwidths(to: Context) -> list[Grid]:
@@ -95,6 +99,16 @@ def _selector(entry: SelectorEntry) -> Method:
 
     grid: list[Grid] = [dict.fromkeys(entry.tuned, WEIGHTS)]
     return Method(entry.name, entry.label, Role.SELECTOR, make, grid=lambda to: grid, has_rule=entry.has_rule)
+
+
+def _link_predictor(name: str, label: str, kind: type[LinkPredictor], grid: Grid | None = None, **fixed: Any) -> Method:
+    """A method that recommends links, with parameters that are its own."""
+
+    def make(to: Context) -> Any:
+        given = {"random_state": to.seed, "n_jobs": to.threads}
+        return kind(**{key: value for key, value in given.items() if key in signature(kind).parameters}, **fixed)
+
+    return Method(name, label, Role.LINK_PREDICTOR, make, grid=lambda to: [grid or {}])
 
 
 _LEARNING_RATES: list[Grid] = [{"learning_rate": [0.05, 0.1, 0.2]}]
@@ -267,6 +281,15 @@ METHODS: tuple[Method, ...] = (
         grid=_samples,
     ),
     *(_selector(entry) for entry in SELECTORS.values()),
+    _link_predictor("p-nrcl", "P-NRCL", NRCL, USES, loss="logistic"),
+    _link_predictor("mm-nrcl", "MM-NRCL", NRCL, USES, loss="huber"),
+    _link_predictor("p-rl", "P-RL", LinkRanking, LENGTHS, loss="logistic"),
+    _link_predictor("mm-rl", "MM-RL", LinkRanking, LENGTHS, loss="huber"),
+    _link_predictor("line", "LINE", LINE),
+    _link_predictor("deepwalk", "DeepWalk", DeepWalk),
+    _link_predictor("attribute-cosine", "cosine of attributes", AttributeCosine),
+    _link_predictor("adamic-adar", "Adamic-Adar", AdamicAdar),
+    _link_predictor("katz", "Katz", Katz),
 )
 
 

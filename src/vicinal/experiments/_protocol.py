@@ -11,7 +11,7 @@ from typing import Any
 
 from ..datasets import checksum
 from ._experiment import Cell, Experiment
-from ._method import Context, Method, Role
+from ._method import Context, Method
 
 # Grids may depend on the size of the data; those of this context stand for all.
 SOME_CONTEXT = Context(n_rows=1000, n_features=10)
@@ -75,8 +75,8 @@ def describe_method(method: Method) -> list[Any]:
     if not method.installed:
         return fixed
     to = SOME_CONTEXT
-    parts = [method.build(to, {})] if method.has_map or method.role is Role.DETECTOR else []
-    if method.role is not Role.DETECTOR:
+    parts = [method.build(to, {})] if method.has_map or method.stands_alone else []
+    if not method.stands_alone:
         parts.append(method.build_model(to, {}))
     return [*fixed, *map(_describe, parts), method.candidates(to), method.model_candidates(to)]
 

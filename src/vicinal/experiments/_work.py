@@ -161,9 +161,9 @@ def work_of(
     method.check_installed()
     sample = load(cell.data)
     if data.rows is not None and len(sample) > data.rows:
-        assert sample.y is not None
         least = experiment.task.least_rows_per_class(experiment)
         if sample.adjacency is None:
+            assert sample.y is not None
             some = stratified_sample(sample.y, data.rows, experiment.first_seed, at_least=least)
         else:
             some = linked_sample(sample, data.rows, experiment.first_seed, at_least=least)
@@ -271,12 +271,13 @@ def stratified_sample(y: NDArray, size: int, seed: int, at_least: int) -> NDArra
 def linked_sample(sample: Sample, size: int, seed: int, at_least: int) -> NDArray[np.int64]:
     """About `size` rows of a network: a quarter of them by class, then rows that are linked to those that are there.
 
-    Rows drawn one by one would hardly be linked to each other. Where links lead no further, others are added.
+    Rows drawn one by one would hardly be linked to each other. Where links lead no further, others are added. Rows
+    without labels are one class.
     """
-    assert sample.y is not None
     adjacency = sp.csr_array(sample.adjacency.tocsr())
     rng = np.random.default_rng(seed)
-    first = stratified_sample(sample.y, max(1, size // 4), seed, at_least)
+    classes = np.zeros(len(sample)) if sample.y is None else sample.y
+    first = stratified_sample(classes, max(1, size // 4), seed, at_least)
     taken = np.zeros(len(sample), dtype=bool)
     taken[first] = True
     while (missing := size - int(taken.sum())) > 0:

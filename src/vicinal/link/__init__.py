@@ -4,6 +4,7 @@ from ._base import LinkPredictor, NetworkEmbedding, Recommended
 from ._deepwalk import DeepWalk
 from ._line import LINE
 from ._nrcl import NRCL
+from ._partial import PartiallyObservable, make_partially_observable
 from ._ranking import LinkRanking
 from ._without_learning import AdamicAdar, AttributeCosine, Katz
 
@@ -17,5 +18,7 @@ __all__ = [
     "LinkPredictor",
     "LinkRanking",
     "NetworkEmbedding",
+    "PartiallyObservable",
     "Recommended",
+    "make_partially_observable",
 ]

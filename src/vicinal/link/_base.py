@@ -119,6 +119,24 @@ class LinkPredictor(BaseEstimator):
         ends = self._numbers(given.ravel()).reshape(-1, 2)
         return self._scores_of_pairs(ends)
 
+    def scores_between(self, nodes: Any, others: Any) -> NDArray[np.float64]:
+        """How likely links are between each of some nodes and each of others.
+
+        Parameters
+        ----------
+        nodes, others : array-like of nodes
+            By number or, where the network has names, by name.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_others)
+            The larger a number, the likelier the link; links that are known have one, too.
+        """
+        check_is_fitted(self)
+        first, second = (self._numbers(np.atleast_1d(np.asarray(given))) for given in (nodes, others))
+        with limited_threads(self.n_jobs):
+            return self._scores_between(first, second)
+
     def recommend(self, nodes: Any = None, top: int = 10, among: Any = None) -> Recommended:
         """The likeliest links of nodes that are not there yet.
 
@@ -175,6 +193,11 @@ class LinkPredictor(BaseEstimator):
             products = first.multiply(second) if sp.issparse(first) else first * second
             scores[start : start + size] = np.asarray(products.sum(axis=1)).ravel()
         return scores
+
+    def _scores_between(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        vectors = self._vectors()
+        products = vectors[first] @ vectors[second].T
+        return np.asarray(products.toarray() if sp.issparse(products) else products, dtype=np.float64)
 
     def _parts(self, queries: NDArray, candidates: NDArray, top: int) -> list[tuple[NDArray, int]]:
         """Queries with about as many known links each, and how many candidates are enough for them."""

@@ -195,6 +195,9 @@ class Katz(LinkPredictor):
             scores[own] = self._from(first[block])[number[own] - block.start, ends[own, 1]]
         return scores
 
+    def _scores_between(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.concatenate([self._from(first[block])[:, second] for block in self._blocks(len(first))])
+
     def _blocks(self, count: int) -> list[slice]:
         size = max(1, _BLOCK // self.paths_.shape[0])
         return [slice(start, min(start + size, count)) for start in range(0, count, size)]

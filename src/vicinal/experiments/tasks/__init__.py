@@ -1,8 +1,10 @@
 """The tasks that experiments can have: one file and one line each."""
 
 from .._task import Task
+from .attributes import Attributes
 from .classification import Classification
 from .clustering import Clustering
+from .cross_view import CrossView
 from .images import Images
 from .kernel import Kernel
 from .outliers import Outliers
@@ -11,7 +13,17 @@ from .selection import Selection
 
 TASKS: dict[str, Task] = {
     task.name: task
-    for task in (Classification(), Clustering(), Selection(), Retrieval(), Outliers(), Images(), Kernel())
+    for task in (
+        Classification(),
+        Clustering(),
+        Selection(),
+        Retrieval(),
+        CrossView(),
+        Attributes(),
+        Outliers(),
+        Images(),
+        Kernel(),
+    )
 }
 
 
