@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from vicinal import NRCL, LinkRanking
 from vicinal.link._consensus import Consensus
-from vicinal.link._latent import LatentOptions, LinkTriplets
+from vicinal.link._latent import LinkTriplets
 
 N, D = 240, 20
 
@@ -137,13 +137,6 @@ def test_all_vectors_vanish_with_a_warning_where_their_length_costs_too_much(pla
     _, shown, _, seen = planted
     with pytest.warns(UserWarning, match="All vectors of NRCL are zero, as weight_decay=10000"):
         NRCL(3, weight_decay=1e4, random_state=0).fit(seen, adjacency=shown)
-
-
-def test_large_networks_take_stochastic_steps():
-    options = LatentOptions.of(NRCL())
-    assert not options.by_steps(19_717)
-    assert options.by_steps(1_000_000)
-    assert LatentOptions.of(NRCL(solver="sgd")).by_steps(10)
 
 
 def nobody_shows_both(X, links):

@@ -6,7 +6,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal._optim import RowWeightedRidge, products_of_rows, row_sparse_least_squares
+from vicinal._optim import (
+    RowWeightedRidge,
+    products_of_rows,
+    row_sparse_by_shrinking,
+    row_sparse_least_squares,
+)
 
 
 def problem(seed, n=12, n_columns=20, n_targets=3):
@@ -114,3 +119,28 @@ def test_too_few_steps_are_reported():
     found = row_sparse_least_squares(X, F, 2.0, max_iter=2, tol=1e-12)
     assert not found.converged
     assert len(found.objective) == 2
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_shrinking_and_reweighting_end_at_one_minimum(kind, ridge):
+    X, F = problem(4)
+    start = np.zeros((X.shape[1], F.shape[1]))
+    shrunk = row_sparse_by_shrinking(kind(X), F, 2.0, start, ridge=ridge, max_iter=5000, tol=1e-14)
+    reweighted = row_sparse_least_squares(kind(X), F, 2.0, ridge=ridge, max_iter=2000, tol=1e-12)
+    assert (np.diff(shrunk.objective) <= 0).all()
+    assert shrunk.objective[-1] == pytest.approx(reweighted.objective[-1], rel=1e-5)
+    np.testing.assert_allclose(shrunk.solution, reweighted.solution, atol=2e-3)
+    assert (np.linalg.norm(shrunk.solution, axis=1) == 0).any()
+    # The slope of what is smooth is as long as the penalty where a row is not zero, and no longer elsewhere.
+    W = shrunk.solution
+    slopes = np.linalg.norm(2 * X.T @ (X @ W - F) + 2 * ridge * W, axis=1)
+    lengths = np.linalg.norm(W, axis=1)
+    np.testing.assert_allclose(slopes[lengths > 1e-3], 2.0, rtol=1e-3)
+    assert (slopes <= 2.0 + 1e-3).all()
+
+
+def test_rows_of_zeros_can_come_back_by_shrinking():
+    X, F = problem(5)
+    found = row_sparse_by_shrinking(X, F, 0.1, np.zeros((X.shape[1], F.shape[1])))
+    assert np.linalg.norm(found.solution) > 0

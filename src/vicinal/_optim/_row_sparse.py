@@ -140,27 +140,31 @@ def row_sparse_by_shrinking(
         Ends when the objective falls by less than this share of it.
     """
 
-    def value(W: NDArray[np.float64]) -> float:
-        residual = X @ W - F
+    def value(W: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
+        residual = fitted - F
         return float(np.vdot(residual, residual) + penalty * row_lengths(W).sum() + ridge * np.vdot(W, W))
 
     step = 1 / (2 * (_largest_square(X) + ridge))
-    W, ahead, momentum = start, start, 1.0
-    lowest, objective = value(start), list[float]()
+    W, fitted, momentum = start, X @ start, 1.0
+    ahead, fitted_ahead = W, fitted
+    lowest, objective = value(W, fitted), list[float]()
     for n_iter in range(1, max_iter + 1):
-        moved = ahead - 2 * step * (X.T @ (X @ ahead - F) + ridge * ahead)
+        moved = ahead - 2 * step * (X.T @ (fitted_ahead - F) + ridge * ahead)
         lengths = row_lengths(moved)
         shrunk = np.maximum(1 - step * penalty / np.maximum(lengths, 1e-300), 0)[:, None] * moved
-        reached = value(shrunk)
+        fitted_shrunk = X @ shrunk
+        reached = value(shrunk, fitted_shrunk)
         if reached > lowest:  # momentum led uphill: once more without it
             if momentum == 1.0:
                 return Solved(W, [*objective, lowest], n_iter, True)
-            ahead, momentum = W, 1.0
+            ahead, fitted_ahead, momentum = W, fitted, 1.0
             continue
         fall, lowest = lowest - reached, reached
         objective.append(reached)
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead, momentum, W = shrunk + (momentum - 1) / following * (shrunk - W), following, shrunk
+        beyond = (momentum - 1) / following
+        ahead, fitted_ahead = shrunk + beyond * (shrunk - W), fitted_shrunk + beyond * (fitted_shrunk - fitted)
+        W, fitted, momentum = shrunk, fitted_shrunk, following
         if fall <= tol * abs(lowest):
             return Solved(W, objective, n_iter, True)
     return Solved(W, objective or [lowest], max_iter, False)

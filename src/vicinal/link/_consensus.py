@@ -24,7 +24,7 @@ Vectors = NDArray[np.float64]
 
 _REWEIGHTINGS, _REWEIGHTING_TOL = 30, 1e-4
 _INNER = 50  # iterations of L-BFGS between two updates of W
-_SHRINKINGS = 20
+_SHRINKINGS, _LAST_SHRINKINGS = 5, 100  # of W, after each pass and after the last one
 
 
 @dataclass(frozen=True)
@@ -115,17 +115,14 @@ def step_to_consensus(
     pull[consensus.places] = consensus.weight
     targets = np.zeros_like(start)
 
+    def shrunk(U: Vectors, W: Vectors, max_iter: int) -> Vectors:
+        rows, goals, sparsity = consensus.rows, U[consensus.places], consensus.sparsity
+        return row_sparse_by_shrinking(rows, goals, sparsity, W, ridge=consensus.ridge, max_iter=max_iter).solution
+
     def step(state: State) -> State:
         descent.run(targets, pull)
         U = descent.vectors.astype(np.float64)
-        W = row_sparse_by_shrinking(
-            consensus.rows,
-            U[consensus.places],
-            consensus.sparsity,
-            state[1],
-            ridge=consensus.ridge,
-            max_iter=_SHRINKINGS,
-        ).solution
+        W = shrunk(U, state[1], _SHRINKINGS)
         targets[consensus.places] = consensus.rows @ W
         return U, W
 
@@ -135,6 +132,8 @@ def step_to_consensus(
     first = np.zeros((consensus.rows.shape[1], start.shape[1]))
     found = descend(step, value, (start, first), max_iter=options.n_epochs, tol=options.tol)
     found.converged = True  # so many passes are what was asked for
+    U, W = found.solution
+    found.solution = U, shrunk(U, W, _LAST_SHRINKINGS)
     return found
 
 

@@ -18,7 +18,6 @@ from .._validation import check_choice, check_count, check_non_negative, check_p
 
 Matrix = NDArray[np.float64]
 
-SMALL = 4_000_000  # numbers of all vectors up to which L-BFGS, which holds some 25 times as many, is taken
 _BLOCK = 2**20  # links whose triplets are drawn at a time
 _HELD = 100_000  # triplets on which stochastic steps are judged
 
@@ -47,15 +46,11 @@ class LatentOptions:
         check_choice("loss", self.loss, ("huber", "logistic"))
         check_non_negative("weight_decay", self.weight_decay)
         check_count("n_negatives", self.n_negatives)
-        check_choice("solver", self.solver, ("auto", "lbfgs", "sgd"))
+        check_choice("solver", self.solver, ("sgd", "lbfgs"))
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
         check_count("n_epochs", self.n_epochs)
         check_positive("learning_rate", self.learning_rate)
-
-    def by_steps(self, n_nodes: int) -> bool:
-        """Whether the solver is stochastic."""
-        return self.solver == "sgd" or (self.solver == "auto" and n_nodes * self.n_components > SMALL)
 
 
 class LinkTriplets:

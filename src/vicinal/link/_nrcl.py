@@ -48,9 +48,10 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         How much long vectors cost (lambda_g). Too much makes all of them zero, about which `fit` warns.
     n_negatives : int, default=5
         Nodes without a link that each link is compared with, in both of its directions.
-    solver : {"auto", "lbfgs", "sgd"}, default="auto"
-        "lbfgs" draws all triplets once and minimises, as the thesis does; "sgd" draws others in each pass and holds
-        nothing but the vectors. "auto" takes the first for up to four million numbers in all vectors.
+    solver : {"sgd", "lbfgs"}, default="sgd"
+        "lbfgs" draws all triplets once and minimises, as the thesis does, and holds some 25 times as many numbers as
+        all vectors have. "sgd" draws others in each pass and holds little more than the vectors; on Facebook's network
+        what it recommends is better, in less time.
     max_iter : int, default=50
         The most turns of "lbfgs" between vectors and W.
     tol : float, default=1e-4
@@ -132,7 +133,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         ridge: float = 3.0,
         weight_decay: float = 5.0,
         n_negatives: int = 5,
-        solver: str = "auto",
+        solver: str = "sgd",
         max_iter: int = 50,
         tol: float = 1e-4,
         n_epochs: int = 20,
@@ -174,9 +175,9 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
             nodes.attributes[linked[both]], np.flatnonzero(both), self.consensus, self.sparsity, self.ridge
         )
         start = random.random_sample((len(linked), self.n_components))
-        by_steps = options.by_steps(len(linked))
+        solve = step_to_consensus if self.solver == "sgd" else solve_consensus
         with one_blas_thread():  # by which sums do not depend on the number of threads
-            found = (step_to_consensus if by_steps else solve_consensus)(source, consensus, start, options)
+            found = solve(source, consensus, start, options)
             U, W = found.solution
             self._keep(nodes, linked, U, W)
         self.objective_, self.n_iter_ = np.asarray(found.objective), found.n_iter

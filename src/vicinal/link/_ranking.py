@@ -32,7 +32,7 @@ class LinkRanking(NetworkEmbedding):
         How much long vectors cost.
     n_negatives : int, default=5
         Nodes without a link that each link is compared with, in both of its directions.
-    solver : {"auto", "lbfgs", "sgd"}, default="auto"
+    solver : {"sgd", "lbfgs"}, default="sgd"
         See `NRCL`.
     max_iter : int, default=500
         The most iterations of "lbfgs".
@@ -88,7 +88,7 @@ class LinkRanking(NetworkEmbedding):
         loss: str = "huber",
         weight_decay: float = 5.0,
         n_negatives: int = 5,
-        solver: str = "auto",
+        solver: str = "sgd",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_epochs: int = 20,
@@ -116,7 +116,7 @@ class LinkRanking(NetworkEmbedding):
         options = LatentOptions.of(self)
         source = LinkTriplets(network, self.n_negatives, random)
         start = random.random_sample((network.shape[0], self.n_components))
-        if options.by_steps(network.shape[0]):
+        if self.solver == "sgd":
             descent = StochasticVectors(start, source, options)
 
             def step(vectors: NDArray) -> NDArray:
