@@ -36,6 +36,7 @@ PARAMETERS = {
     "--loss": "loss",
     "--consensus": "consensus",
     "--sparsity": "sparsity",
+    "--ridge": "ridge",
     "--weight-decay": "weight_decay",
     "--negatives": "n_negatives",
 }

@@ -53,6 +53,8 @@ class Options:
         What it costs if links and attributes disagree (nrcl).
     sparsity
         What it costs to use an attribute (nrcl).
+    ridge
+        What large coefficients of attributes cost (nrcl).
     weight_decay
         What long vectors cost (nrcl, link-ranking).
     negatives
@@ -85,6 +87,7 @@ class Options:
     loss: Literal["huber", "logistic"] | None = None
     consensus: float | None = None
     sparsity: float | None = None
+    ridge: float | None = None
     weight_decay: float | None = None
     negatives: int | None = None
     seed: int | None = None
@@ -154,7 +157,7 @@ def _check(edges: Path | None, options: Options) -> None:
     for option in ("components", "negatives", "seed"):
         if (value := getattr(options, option)) is not None:
             check_count(f"--{option}", value, least=0 if option == "seed" else 1)
-    for option, check in (("consensus", check_positive), ("sparsity", check_non_negative)):
+    for option, check in (("consensus", check_positive), ("sparsity", check_positive), ("ridge", check_non_negative)):
         if (value := getattr(options, option)) is not None:
             check(f"--{option}", value)
     if options.weight_decay is not None:

@@ -24,9 +24,9 @@ BANDWIDTHS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 LATENT_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 # The thesis' grid of every regularisation weight (section 2.6.3).
 WEIGHTS = (0.1, 1.0, 10.0)
-# Of the thesis' grids (section 5.7.2.3) what the sum over triplets does not wholly outweigh or drown in.
-LENGTHS: Grid = {"weight_decay": (1.0, 2.5, 5.0, 10.0)}
-USES: Grid = {"sparsity": (1.0, 3.0, 10.0), **LENGTHS}
+# Around the thesis' (section 5.7.2.3), and below, where long vectors cost less than triplets gain.
+LENGTHS: Grid = {"weight_decay": (1.0, 3.0, 9.0)}
+USES: Grid = {"sparsity": (0.1, 1.0), "ridge": (0.1, 1.0), **LENGTHS}
 
 
 def _bandwidths(to: Context) -> list[Grid]:

@@ -39,11 +39,12 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         thesis, "logistic" its P-NRCL.
     consensus : float, default=1.0
         How much it costs if vectors differ from what attributes say (the thesis' alpha).
-    sparsity : float, default=1.0
-        How much it costs to use an attribute, in units of `consensus` (lambda_a over alpha).
-    ridge : float, default=3.0
-        How much large coefficients cost, in units of `consensus`. The thesis has none: where nodes that show both are
-        about as many as attributes, W fits noise without it.
+    sparsity : float, default=0.3
+        How much it costs to use an attribute, in units of `consensus` and of the length of rows of attributes: lambda_a
+        is `sparsity` times `consensus` times the root of their mean squared length.
+    ridge : float, default=0.3
+        How much large coefficients cost, in units of `consensus` and of the mean squared length of rows. The thesis has
+        none: where nodes that show both are about as many as attributes, W fits noise without it.
     weight_decay : float, default=5.0
         How much long vectors cost (lambda_g). Too much makes all of them zero, about which `fit` warns.
     n_negatives : int, default=5
@@ -112,7 +113,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     >>> knows = np.triu((group[:, None] == group) & (rng.random((40, 40)) < 0.7), 1).astype(float)
     >>> knows += knows.T
     >>> knows[:4], knows[:, :4], X[4:8] = 0, 0, np.nan
-    >>> model = NRCL(5, sparsity=1, weight_decay=1, random_state=0).fit(X, adjacency=knows)
+    >>> model = NRCL(5, weight_decay=1, random_state=0).fit(X, adjacency=knows)
     >>> indices, scores = model.recommend([0, 1, 2, 3], top=2, among=[4, 5, 6, 7])
     >>> np.sort(indices)
     array([[4, 6],
@@ -129,8 +130,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         *,
         loss: str = "huber",
         consensus: float = 1.0,
-        sparsity: float = 1.0,
-        ridge: float = 3.0,
+        sparsity: float = 0.3,
+        ridge: float = 0.3,
         weight_decay: float = 5.0,
         n_negatives: int = 5,
         solver: str = "sgd",
@@ -171,15 +172,15 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         linked = np.flatnonzero(nodes.linked)
         source = LinkTriplets(sp.csr_array(nodes.links[linked][:, linked]), self.n_negatives, random)
         both = nodes.both[linked]
-        consensus = Consensus(
-            nodes.attributes[linked[both]], np.flatnonzero(both), self.consensus, self.sparsity, self.ridge
-        )
+        rows = nodes.attributes[linked[both]]
+        length = float(np.sqrt((rows.multiply(rows) if sp.issparse(rows) else rows * rows).sum() / rows.shape[0]))
+        consensus = Consensus(rows / length, np.flatnonzero(both), self.consensus, self.sparsity, self.ridge)
         start = random.random_sample((len(linked), self.n_components))
         solve = step_to_consensus if self.solver == "sgd" else solve_consensus
         with one_blas_thread():  # by which sums do not depend on the number of threads
             found = solve(source, consensus, start, options)
             U, W = found.solution
-            self._keep(nodes, linked, U, W)
+            self._keep(nodes, linked, U, W / length)
         self.objective_, self.n_iter_ = np.asarray(found.objective), found.n_iter
         if not found.converged:
             warn_not_converged(self, found.n_iter, steps="turns")
