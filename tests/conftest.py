@@ -26,7 +26,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
 NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py")
-NUMERICAL_FOLDERS = ("expand", "local", "optim", "select")
+NUMERICAL_FOLDERS = ("expand", "link", "local", "optim", "select")
 
 
 def pytest_collection_modifyitems(items):

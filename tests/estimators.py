@@ -21,6 +21,7 @@ from vicinal.expand import (
 )
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
 from vicinal.select import (
     GFS,
     LUFS,
@@ -71,11 +72,20 @@ ONE_OF_EACH = sorted(
         SPOP(),
         PPOP(),
         MMPOP(),
+        NRCL(3, n_epochs=3),
+        LinkRanking(3, n_epochs=3),
+        DeepWalk(4, n_walks=2, walk_length=5),
+        LINE(4, n_samples=2),
+        AttributeCosine(),
+        AdamicAdar(),
+        Katz(),
     ],
     key=lambda estimator: type(estimator).__name__,
 )
 
 VARIANTS = [
+    NRCL(3, solver="lbfgs", loss="logistic", tol=0.01),
+    LinkRanking(3, solver="lbfgs", tol=0.01, max_iter=2000),
     RandLocal(n_groups=5, n_neighbors=3, norm="l2", metric="manhattan"),
     RandLocal(n_groups=5, subspace="correlated", metric="cosine", exclude_self=False),
     RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 import vicinal
 from vicinal import (
     GFS,
+    LINE,
     LUFS,
     MCFS,
     MMPOP,
     NDFS,
+    NRCL,
     PPOP,
     RSFS,
     RUFS,
@@ -27,12 +29,17 @@ from vicinal import (
     SPEC,
     SPOP,
     UDFS,
+    AdamicAdar,
+    AttributeCosine,
+    DeepWalk,
     DenoisingAutoencoder,
     GaussianProjection,
     HashedProjection,
     HermiteMap,
+    Katz,
     KernelPerceptron,
     LaplacianScore,
+    LinkRanking,
     MaximumVariance,
     OnlinePerceptron,
     PolynomialMap,
@@ -46,6 +53,7 @@ from vicinal import (
     StackedDenoisingAutoencoder,
     SubsetProductMap,
 )
+from vicinal.link import LinkPredictor
 
 ROWS = np.random.default_rng(0).uniform(size=(40, 5))
 X = pd.DataFrame(ROWS, columns=list("abcde"))
@@ -84,6 +92,13 @@ CASES = [  # each with a parameter that it refuses
     (PPOP(random_state=0), {"tol": -1}),
     (MMPOP(random_state=0), {"tol": -1}),
     (LUFS(n_clusters=2, random_state=0), {"tol": -1}),
+    (NRCL(3, n_epochs=2, random_state=0), {"tol": -1}),
+    (LinkRanking(3, n_epochs=2, random_state=0), {"tol": -1}),
+    (DeepWalk(4, n_walks=2, walk_length=5, random_state=0), {"window": 0}),
+    (LINE(4, n_samples=2, random_state=0), {"order": 3}),
+    (AttributeCosine(), {"n_jobs": 0}),
+    (AdamicAdar(), {"content_links": -1}),
+    (Katz(), {"decay": 2}),
 ]
 MODELS = [model for model, _ in CASES]
 
@@ -97,6 +112,8 @@ def state_of(model):
 
 
 def answer(model, rows):
+    if isinstance(model, LinkPredictor) and not hasattr(model, "transform"):
+        return model.recommend(top=3).scores
     answer_of = getattr(model, "transform", None) or model.decision_function
     found = answer_of(rows)
     return found.toarray() if sp.issparse(found) else np.asarray(found)

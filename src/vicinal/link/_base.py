@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -46,7 +46,7 @@ class Recommended(NamedTuple):
     scores: NDArray[np.float64]
 
 
-class LinkPredictor(BaseEstimator):
+class LinkPredictor(BaseEstimator, ABC):
     """Base of the methods that say which nodes should be linked.
 
     A method implements `_learn`, which is given nodes that have been checked, and `_vectors`, whose inner products are

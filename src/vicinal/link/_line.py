@@ -29,9 +29,10 @@ class LINE(NetworkEmbedding):
     Parameters
     ----------
     n_components : int, default=128
-        Length of the vectors; even where both orders are wanted.
+        Length of the vectors.
     order : {"both", 1, 2}, default="both"
-        Which proximity counts. "both" learns a half of the components by each, and scales each half to unit length.
+        Which proximity counts. "both" learns a half of the components by each, and scales each half to unit length; of
+        an odd number the second order has one more.
     n_samples : int, default=100
         Links that are drawn, and stepped by, in each order, as a multiple of the links. Small networks want more: a
         node learns from the steps that it has a part in.
@@ -104,18 +105,17 @@ class LINE(NetworkEmbedding):
             check_count(name, getattr(self, name))
         check_positive("learning_rate", self.learning_rate)
         orders = (1, 2) if self.order == "both" else (int(self.order),)
-        if self.n_components % len(orders):
-            raise ValueError(
-                f"Each order has a half of the components, so that n_components must be even; got {self.n_components}."
-            )
+        width = -(-self.n_components // len(orders))
         halves = line(
             network,
             orders,
-            n_components=self.n_components // len(orders),
+            n_components=width,
             n_samples=self.n_samples * (network.nnz // 2),
             n_negatives=self.n_negatives,
             learning_rate=self.learning_rate,
             seed=int(random.randint(_SEEDS)),
             n_threads=n_threads(None),
         )
-        return halves[0] if len(orders) == 1 else np.hstack([unit_rows(half) for half in halves])
+        if len(orders) == 1 or self.n_components == 1:
+            return halves[-1]
+        return np.hstack([unit_rows(halves[0][:, : self.n_components - width]), unit_rows(halves[1])])

@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import limited_threads, one_blas_thread
+from .._magnitudes import as_doubles
 from .._messages import warn, warn_not_converged
 from .._optim import row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive, checked_rows, refuse_extreme_values
@@ -220,9 +221,9 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         if X is None and links is None:
             raise ValueError("Give the attributes of new nodes as X, their links to known nodes as links=..., or both.")
         if X is not None:
-            rows = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan", dtype=np.float64)
-            rows, shown = without_missing(sp.csr_array(rows) if sp.issparse(rows) else rows, "NRCL")
-            vectors = np.asarray(rows @ self.coefficients_)
+            given = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan")
+            rows, shown = without_missing(as_doubles(given), "NRCL")
+            vectors = np.asarray(rows @ self.coefficients_).astype(given.dtype, copy=False)
             if links is None:
                 return vectors
         ends = sp.csr_array(check_array(links, accept_sparse="csr", dtype=np.float64, input_name="links"))
@@ -254,11 +255,15 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         first, second = source.pivots[source.able], whole.indices[source.able]
         drawn = source.draw(source.able[(first >= n_known) | (second >= n_known)])
         drawn = drawn[np.isin(drawn[:, 2], np.arange(n_known))]  # new nodes say nothing about each other
-        start = np.zeros((len(placed), self.n_components)) if not pulls[placed].any() else vectors[placed]
-        found = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], start, LatentOptions.of(self))
+        targets, options = vectors[placed].astype(np.float64), LatentOptions.of(self)
         vectors = vectors.copy()
-        vectors[placed] = found
+        vectors[placed] = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], targets, options)
         return vectors
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def strongest_attributes(self, n_attributes: int = 5) -> list[list[tuple[str, float]]]:
         """The attributes with the largest coefficients of each latent dimension.

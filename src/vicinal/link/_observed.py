@@ -11,10 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._linked_rows import links_between
+from .._magnitudes import as_doubles
 from .._validation import Matrix, check_adjacency, check_names_of_rows, checked_rows
 
 N_NEIGHBORS = 5  # nearest rows that a row is linked to where there is no network
 MOST_NAMED = 10
+_DENSE = 0.2  # share of entries from which products are faster with dense rows
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,30 @@ def observe(estimator: Any, X: Any, adjacency: Any, attributed: Any) -> Observed
     check_names_of_rows(X, adjacency)
     rows = checked_rows(estimator, X, ensure_min_samples=2, ensure_all_finite="allow-nan", dtype=np.float64)
     if sp.issparse(rows):
-        rows = sp.csr_array(rows)
         rows.check_format(full_check=True)
+    rows = as_doubles(rows)
     given = None if adjacency is None else check_adjacency(adjacency, rows.shape[0])
+    if given is None and np.isnan(rows.data if sp.issparse(rows) else rows).any():
+        raise ValueError("X contains NaN; rows of nodes that show no attributes need links: give adjacency=...")
     rows, shown = without_missing(rows, type(estimator).__name__)
     if attributed is not None:
         shown &= check_mask("attributed", attributed, len(shown))
         rows = _only(rows, shown)
+    rows = _by_density(rows)
     links = _both_ways(links_between(rows, given, N_NEIGHBORS, symmetric=False))
     return _complete(Observed(links, rows, np.diff(links.indptr) > 0, shown, _names(adjacency, rows.shape[0])))
+
+
+def _by_density(rows: Matrix) -> Matrix:
+    """Sparse if few entries are not zero, whatever was given: sums are then taken in one order."""
+    n_nonzero = int(np.count_nonzero(rows.data if sp.issparse(rows) else rows))
+    if n_nonzero > _DENSE * rows.shape[0] * rows.shape[1]:
+        return rows.toarray() if sp.issparse(rows) else rows
+    sparse = as_doubles(sp.csr_array(rows))
+    if n_nonzero < sparse.nnz:
+        sparse = sparse.copy()
+        sparse.eliminate_zeros()
+    return sparse
 
 
 def without_missing(rows: Matrix, who: str) -> tuple[Matrix, NDArray[np.bool_]]:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._magnitudes import unit_rows
+from .._magnitudes import unit_rows, with_squares
 from .._validation import Matrix, check_count, check_positive
 from ..graphs import leading_eigenvectors
 from ._base import LinkPredictor
@@ -60,11 +60,12 @@ class AttributeCosine(LinkPredictor):
     def _learn(self, nodes: Observed) -> None:
         if nodes.attributes is None:
             raise ValueError("AttributeCosine compares attributes; give them as X.")
+        attributes = with_squares(nodes.attributes)[0]
         neighbors = nodes.links * nodes.attributed[None, :]
         neighbors = sp.csr_array(sp.diags_array((~nodes.attributed).astype(np.float64)) @ neighbors)
         counts = np.maximum(np.asarray(neighbors.sum(axis=1)).ravel(), 1)
-        means = sp.csr_array(sp.diags_array(1 / counts) @ neighbors) @ nodes.attributes
-        self.vectors_ = unit_rows(nodes.attributes + means)
+        means = sp.csr_array(sp.diags_array(1 / counts) @ neighbors) @ attributes
+        self.vectors_ = unit_rows(attributes + means)
 
     def _vectors(self) -> Matrix:
         return self.vectors_
