@@ -21,7 +21,7 @@ from vicinal.expand import (
 )
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
-from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
+from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from vicinal.select import (
     GFS,
     LUFS,
@@ -131,6 +131,11 @@ def public_modules():
         if not any(name.startswith("_") for name in part.name.split(".")):
             found.append(importlib.import_module(part.name))
     return found
+
+
+def looks_at_all_rows(model):
+    """Whether it says nothing of other rows than those it was fitted to."""
+    return isinstance(model, LinkPredictor) and not hasattr(model, "transform")
 
 
 def public_classes():

@@ -185,7 +185,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             weighted, min(self.n_components, most), random_state=check_random_state(self.random_state)
         )
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
-        self.components_ = Vt.astype(F.dtype, copy=False)
+        self.components_ = np.ascontiguousarray(Vt, dtype=F.dtype)  # so that a copy of the model rounds alike
         self.singular_values_ = S
         self._n_features_out = len(S)
         return self._project(weighted)

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 import sklearn
+from estimators import looks_at_all_rows
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 import vicinal
-from vicinal.link import LinkPredictor
 
 MOST_SECONDS = 20  # of processor time, on tables of at most 30 rows and 20 columns
 DOCUMENTED = "n_n(eighborhood|earest)=|.* keeps no column|.* no column (keeps|with)"
@@ -81,11 +81,6 @@ def answer(model, X):
     if hasattr(out, "to_numpy"):
         return out.to_numpy()
     return out.toarray() if sp.issparse(out) else np.asarray(out)
-
-
-def looks_at_all_rows(model):
-    """Whether it says nothing of other rows than those it was fitted to."""
-    return isinstance(model, LinkPredictor) and not hasattr(model, "transform")
 
 
 def fitted(estimator, table, X=None):

@@ -53,9 +53,14 @@ def test_isolated_nodes_and_one_link():
 def test_parameters_are_checked():
     for given, message in (
         ({"order": 3}, "order must be one of 'both', 1, 2; got 3"),
-        ({"n_components": 5}, "n_components must be even; got 5"),
+        ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
         ({"n_samples": 0}, "n_samples must be a whole number of at least 1; got 0"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0; got 0"),
     ):
         with pytest.raises(ValueError, match=message):
             LINE(**given).fit(None, adjacency=cliques())
+
+
+def test_an_odd_number_of_components_is_shared_out():
+    assert LINE(5, random_state=0).fit_transform(None, adjacency=cliques()).shape[1] == 5
+    assert LINE(1, random_state=0).fit_transform(None, adjacency=cliques()).shape[1] == 1
