@@ -240,3 +240,9 @@ def test_bad_numbers_and_full_networks_get_one_clear_sentence():
         precision_at([[0.1, 0.2]], [[0, 1]], 0)
     with pytest.raises(ValueError, match="All pairs are linked, so that there is no AUC"):
         pair_auc([[0.1, 0.2]], [[1, 1]])
+
+
+def test_pairs_of_minus_infinity_are_never_recommended():
+    scores, links = [[1.0, -np.inf, -np.inf]], [[0, 1, 0]]
+    assert recall_at(scores, links, 2) == 0
+    assert precision_at(scores, links, 2) == 0

@@ -21,6 +21,7 @@ def hits_at(scores: ArrayLike, links: Any, n: int) -> tuple[NDArray[np.int64], N
         lowest = np.partition(row, place)[place]
         best = row > lowest
         best[np.flatnonzero(row == lowest)[: given.shape[1] - place - int(best.sum())]] = True
+        best &= row > -np.inf
         hits[query] = best[truth.indices[truth.indptr[query] : truth.indptr[query + 1]]].sum()
     return hits, np.diff(truth.indptr).astype(np.int64)
 

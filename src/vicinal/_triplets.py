@@ -56,6 +56,16 @@ class Rows:
         return margins, squares
 
 
+def are_linked(links: sp.csr_array, first: NDArray, second: NDArray) -> NDArray[np.bool_]:
+    """Whether there are links from nodes to others, which are broadcast; indices of the rows of `links` are sorted."""
+    first, second = np.broadcast_arrays(first, second)
+    found = np.empty(first.size, np.uint8)
+    one, other = (np.ascontiguousarray(nodes, dtype=np.int32).ravel() for nodes in (first, second))
+    starts = links.indptr.astype(links.indices.dtype, copy=False)
+    _native.are_linked(links.indices, starts, one, other, found)
+    return found.astype(bool).reshape(first.shape)
+
+
 class TripletSampler:
     """Draws triplets of a network.
 

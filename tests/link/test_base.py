@@ -87,6 +87,8 @@ def test_names_that_are_numbers_are_names():
     [
         (lambda model: model.recommend([0], among=[]), "nobody to recommend"),
         (lambda model: model.recommend([0], top=0), "top must be a whole number"),
+        (lambda model: model.recommend([[0, 1]]), "a flat list of names or numbers"),
+        (lambda model: model.recommend(np.ones(3, bool)), "True or False for each of the 30"),
         (lambda model: model.score_pairs([0, 1]), r"pairs must have the shape \(n_pairs, 2\)"),
     ],
 )
@@ -94,6 +96,12 @@ def test_bad_questions_get_a_sentence(nodes, call, sentence):
     model = AttributeCosine().fit(nodes[0], adjacency=nodes[1])
     with pytest.raises(ValueError, match=sentence):
         call(model)
+
+
+def test_a_mask_names_nodes(nodes):
+    model = AttributeCosine().fit(nodes[0], adjacency=nodes[1])
+    mask = np.arange(30) % 7 == 3
+    np.testing.assert_array_equal(model.recommend(mask).indices, model.recommend(np.flatnonzero(mask)).indices)
 
 
 def neither(X, links):

@@ -87,6 +87,22 @@ def test_new_nodes_are_placed_by_links_near_old_ones(planted, fitted):
     assert np.median(cosines) > 0.9
 
 
+def test_new_nodes_are_placed_alike_whoever_comes_with_them(planted, fitted):
+    shown = planted[1]
+    together = fitted.transform(None, links=np.tile(shown[40:80], (20, 1)))
+    for place in (0, 17, 39):
+        alone = fitted.transform(None, links=shown[40 + place : 41 + place])
+        np.testing.assert_allclose(together[place], alone[0], atol=1e-3)
+        np.testing.assert_allclose(together[760 + place], alone[0], atol=1e-3)
+
+
+def test_links_to_nodes_that_show_none_place_a_node(planted, fitted):
+    links = np.zeros((1, N))
+    links[0, 7] = 1
+    (placed,) = fitted.transform(None, links=links)
+    assert placed @ fitted.embedding_[7] > 0
+
+
 def test_new_nodes_without_links_are_placed_by_attributes(planted, fitted):
     X, shown = planted[2], planted[1]
     links = shown[100:102].copy()
@@ -112,6 +128,11 @@ def test_attributes_have_their_names(planted):
     name, coefficient = strongest[0][0]
     assert model.coefficients_[int(name.removeprefix("word ")), 0] == coefficient
     assert abs(coefficient) == np.abs(model.coefficients_[:, 0]).max()
+
+
+def test_pairs_have_two_ends(fitted):
+    with pytest.raises(ValueError, match="two nodes each"):
+        fitted.attributes_for([0, 1, 2, 3])
 
 
 def test_the_consensus_is_that_of_the_equation():
@@ -184,6 +205,15 @@ def test_bad_parameters_get_a_sentence(planted, name):
 def test_bad_new_nodes_get_a_sentence(fitted, given, sentence):
     with pytest.raises(ValueError, match=sentence):
         fitted.transform(**given)
+
+
+def test_nothing_is_said_of_nodes_without_links_in_a_ranking():
+    ring = np.roll(np.eye(8), 1, axis=1) + np.roll(np.eye(8), -1, axis=1)
+    X, links = np.ones((9, 1)), np.zeros((9, 9))
+    links[:8, :8] = ring
+    model = LinkRanking(3, content_links=0, weight_decay=0.1, random_state=0).fit(X, adjacency=links)
+    assert not model.embedding_[8].any()
+    assert model.embedding_[:8].any(axis=1).all()
 
 
 @pytest.mark.parametrize("loss", ["huber", "logistic"])

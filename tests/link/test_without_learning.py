@@ -81,3 +81,15 @@ def test_cosines_need_attributes(links):
         AttributeCosine().fit(None, adjacency=links)
     with pytest.raises(ValueError, match="neither attributes nor links"):
         AttributeCosine().fit(None)
+
+
+def test_weak_paths_come_before_none():
+    """Beside a large clique, whose eigenvalue makes long paths very light."""
+    links = np.zeros((128, 128))
+    links[8:, 8:] = 1 - np.eye(120)
+    links[0, 1] = links[1, 0] = 1
+    for place in range(2, 7):
+        links[place, place + 1] = links[place + 1, place] = 1
+    indices, scores = Katz().fit(None, adjacency=links).recommend([7], top=6)
+    assert indices[0, :5].tolist() == [5, 4, 3, 2, 0]
+    assert (np.diff(scores[0]) <= 0).all()

@@ -144,3 +144,11 @@ def test_rows_of_zeros_can_come_back_by_shrinking():
     X, F = problem(5)
     found = row_sparse_by_shrinking(X, F, 0.1, np.zeros((X.shape[1], F.shape[1])))
     assert np.linalg.norm(found.solution) > 0
+
+
+def test_shrinking_of_columns_that_cancel_out():
+    X = np.zeros((3, 9))
+    X[:, 0], X[:, 7] = 1, -1
+    found = row_sparse_by_shrinking(X, np.ones((3, 2)), 0.1, np.zeros((9, 2)))
+    assert np.isfinite(found.solution).all()
+    assert found.objective[-1] < 6

@@ -15,6 +15,8 @@ from ._solved import Matrix, Solved
 
 Form = Literal["auto", "rows", "columns"]
 
+_GOLDEN = (1 + np.sqrt(5)) / 2
+
 
 def products_of_rows(X: Matrix, *, n_threads: int = 1) -> NDArray[np.float64]:
     """X X', dense. Threads are those for CSR; BLAS has its own limit."""
@@ -154,7 +156,7 @@ def row_sparse_by_shrinking(
         shrunk = np.maximum(1 - step * penalty / np.maximum(lengths, 1e-300), 0)[:, None] * moved
         fitted_shrunk = X @ shrunk
         reached = value(shrunk, fitted_shrunk)
-        if reached > lowest:  # momentum led uphill: once more without it
+        if not reached <= lowest:  # momentum led uphill: once more without it
             if momentum == 1.0:
                 return Solved(W, [*objective, lowest], n_iter, True)
             ahead, fitted_ahead, momentum = W, fitted, 1.0
@@ -172,7 +174,7 @@ def row_sparse_by_shrinking(
 
 def _largest_square(X: Matrix, n_steps: int = 30) -> float:
     """A bound of the largest squared singular value: what the power method finds, and a tenth more."""
-    vector = np.ones(X.shape[1]) + np.arange(X.shape[1]) % 7 / 7  # in no pattern's null space
+    vector = 0.5 + np.arange(1, X.shape[1] + 1) * _GOLDEN % 1  # without a pattern
     square = 0.0
     for _ in range(n_steps):
         length = float(np.linalg.norm(vector))
@@ -180,4 +182,5 @@ def _largest_square(X: Matrix, n_steps: int = 30) -> float:
             break
         vector = X.T @ (X @ (vector / length))
         square = float(np.linalg.norm(vector))
-    return max(1.1 * square, 1e-300)
+    entries = X.data if sp.issparse(X) else X
+    return 1.1 * square if square > 0 else max(float(np.square(entries).sum()), 1e-300)

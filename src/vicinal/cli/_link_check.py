@@ -67,6 +67,8 @@ def check_by_hidden_links(model: LinkPredictor, nodes: Nodes, *, seed: int, newc
     hidden = theirs | held
     bare = ~shown.attributed & (np.bincount(links[~hidden].ravel(), minlength=len(arrived)) == 0)
     hidden &= ~bare[links].any(axis=1)  # of whom nothing would be known
+    arrived &= np.bincount(links[~hidden].ravel(), minlength=len(arrived)) == 0
+    theirs = arrived[links].any(axis=1)
     found, new = links[hidden & ~theirs], links[hidden & theirs]
     if len(found) < FEWEST or hidden.all() or (shown.both.any() and not shown.both[links[~hidden]].any()):
         return None

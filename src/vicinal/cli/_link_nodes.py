@@ -253,6 +253,11 @@ def _check_nodes(shown: Shown, edges: Path, attributes: Path, method: str) -> No
             f"{counted(len(alone), 'node')} of {attributes.name} {verb} neither links nor attributes, so that nothing "
             f"is known of {them}: {named}; leave {them} out."
         )
+    if method == "nrcl" and not shown.attributed.any():
+        raise ValueError(
+            f"All attributes of {attributes.name} are 0 once they are scaled, so that they say nothing; leave out "
+            "columns that are the same for all nodes, or take another --scale or --method."
+        )
     if method == "nrcl" and not shown.both.any():
         first, second = (shown.names[np.flatnonzero(part)[:3]].tolist() for part in (shown.linked, shown.attributed))
         raise ValueError(

@@ -69,7 +69,11 @@ def candidates(among: str, shown: Shown) -> NDArray[np.int64]:
             what = "links" if among == "link-only" else "attributes"
             raise ValueError(f"No node shows only {what}, so that --among {among} leaves nobody; take --among all.")
         return found
-    lines = (line.strip() for line in Path(among).read_text(encoding="utf-8-sig").splitlines())
+    try:
+        text = Path(among).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{among} is no text file in UTF-8; it needs one node per line.") from error
+    lines = (line.strip() for line in text.splitlines())
     names = [line for line in lines if line]
     if not names:
         raise ValueError(f"{among} names nobody; it needs one node per line.")

@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _native
 from .._calls import limited_threads
 from .._magnitudes import unit_rows
+from .._triplets import are_linked
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, suggest
 from ..graphs import nearest_rows
 from ._combined import ContentLinks, combined_network
-from ._observed import Observed, listed, observe
+from ._observed import Observed, check_mask, listed, observe
 
 _BLOCK = 2**22  # products of pairs that are held at a time
 
@@ -106,18 +106,14 @@ class LinkPredictor(BaseEstimator, ABC):
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2)
-            Two nodes each, by number or, where the network has names, by name.
+            Two nodes each, by name, or by number where names are no numbers.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
         """
         check_is_fitted(self)
-        given = np.asarray(pairs)
-        if given.ndim != 2 or given.shape[1] != 2:
-            raise ValueError(f"pairs must have the shape (n_pairs, 2), two nodes each; theirs is {given.shape}.")
-        ends = self._numbers(given.ravel()).reshape(-1, 2)
-        return self._scores_of_pairs(ends)
+        return self._scores_of_pairs(self._ends(pairs))
 
     def scores_between(self, nodes: Any, others: Any) -> NDArray[np.float64]:
         """How likely links are between each of some nodes and each of others.
@@ -145,7 +141,7 @@ class LinkPredictor(BaseEstimator, ABC):
         Parameters
         ----------
         nodes : node, array-like of nodes, or None
-            By number or, where the network has names, by name. None: all of them.
+            By name, or by number where names are no numbers, or True or False for each node. None: all of them.
         top : int, default=10
             How many for each.
         among : array-like of nodes, default=None
@@ -155,7 +151,8 @@ class LinkPredictor(BaseEstimator, ABC):
         -------
         Recommended
             The tuple (indices, scores) of arrays of shape (n_queries, top), the best first, of equal ones the lower
-            number. Where there are fewer nodes, the others are -1, with a score of minus infinity.
+            number; `names_[indices]` are their names. Where there are fewer nodes, the others are -1, with a score of
+            minus infinity.
         """
         check_is_fitted(self)
         top = check_count("top", top)
@@ -187,7 +184,8 @@ class LinkPredictor(BaseEstimator, ABC):
     def _scores_of_pairs(self, ends: NDArray[np.int64]) -> NDArray[np.float64]:
         vectors = self._vectors()
         scores = np.empty(len(ends))
-        size = max(1, _BLOCK // max(1, vectors.shape[1]))
+        width = vectors.nnz // vectors.shape[0] if sp.issparse(vectors) else vectors.shape[1]
+        size = max(1, _BLOCK // max(1, width))
         for start in range(0, len(ends), size):
             first, second = (vectors[ends[start : start + size, side]] for side in (0, 1))
             products = first.multiply(second) if sp.issparse(first) else first * second
@@ -209,16 +207,21 @@ class LinkPredictor(BaseEstimator, ABC):
 
     def _known(self, queries: NDArray, found: NDArray) -> NDArray[np.bool_]:
         """Whether what was found for each query is the node itself, or linked to it."""
-        first = np.repeat(queries, found.shape[1]).astype(np.int32)
-        second = found.ravel().astype(np.int32)
-        linked = np.empty(len(first), np.uint8)
-        starts = self.links_.indptr.astype(self.links_.indices.dtype, copy=False)
-        _native.are_linked(self.links_.indices, starts, first, second, linked)
-        return (linked.astype(bool) | (first == second)).reshape(found.shape)
+        return are_linked(self.links_, queries[:, None], found) | (queries[:, None] == found)
+
+    def _ends(self, pairs: ArrayLike) -> NDArray[np.int64]:
+        given = np.asarray(pairs)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise ValueError(f"pairs must have the shape (n_pairs, 2), two nodes each; theirs is {given.shape}.")
+        return self._numbers(given.ravel()).reshape(-1, 2)
 
     def _numbers(self, nodes: NDArray) -> NDArray[np.int64]:
-        """The numbers of nodes, given by number or by name."""
+        """The numbers of nodes, given by number, by name or by a mask."""
         count = len(self.names_)
+        if nodes.ndim != 1:
+            raise ValueError(f"Nodes are a flat list of names or numbers; the shape is {nodes.shape}.")
+        if nodes.dtype.kind == "b":
+            return np.flatnonzero(check_mask("A mask of nodes", nodes, count))
         by_place = nodes.dtype.kind in "iu" and self.names_.dtype.kind == "U"
         named = np.arange(count) if by_place else self.names_
         if nodes.size and (nodes.dtype.kind == "U") != (named.dtype.kind == "U"):

@@ -127,13 +127,14 @@ def step_to_consensus(
         return U, W
 
     def value(state: State) -> float:
-        return descent.value() + consensus.value(*state)
+        return descent.value(state[0]) + consensus.value(*state)
 
     first = np.zeros((consensus.rows.shape[1], start.shape[1]))
     found = descend(step, value, (start, first), max_iter=options.n_epochs, tol=options.tol)
     found.converged = True  # so many passes are what was asked for
     U, W = found.solution
     found.solution = U, shrunk(U, W, _LAST_SHRINKINGS)
+    found.objective[-1] = min(found.objective[-1], value(found.solution))
     return found
 
 
@@ -141,6 +142,11 @@ def fold_in(
     triplets: NDArray[np.int32], known: Vectors, n_new: int, pulls: NDArray, targets: Vectors, options: LatentOptions
 ) -> Vectors:
     """Vectors of new nodes, numbered after the known ones, whose own stay as they are: a convex problem."""
+    needed = np.unique(triplets[triplets < len(known)])
+    numbers = np.empty(len(known) + n_new, np.int32)
+    numbers[needed] = np.arange(len(needed))
+    numbers[len(known) :] = len(needed) + np.arange(n_new)
+    triplets, known = numbers[triplets], known[needed]
     losses = LatentTriplets(triplets, len(known) + n_new, options.loss, n_threads=n_threads(None))
     decay, weight = options.weight_decay, pulls[:, None]
 

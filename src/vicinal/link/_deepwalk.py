@@ -37,7 +37,8 @@ class DeepWalk(NetworkEmbedding):
     window : int, default=10
         How far apart in a walk two nodes may be to be near; each node looks as far as a number drawn from 1 to this.
     n_negatives : int, default=5
-        Nodes, drawn in proportion to their visits to the power 0.75, that a node is told from at a time.
+        Nodes, drawn in proportion to their visits to the power 0.75, that a node is told from at a time; in networks of
+        a thousand nodes and more, of the quarter of all nodes that it belongs to.
     learning_rate : float, default=0.025
         Of the first step; it falls linearly to next to nothing.
     n_epochs : int, default=1

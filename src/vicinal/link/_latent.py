@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from .. import _native
 from .._calls import current_callback, n_threads
 from .._optim import LOSSES, LatentTriplets
-from .._triplets import Triplets, TripletSampler
+from .._triplets import Triplets, TripletSampler, are_linked
 from .._validation import check_choice, check_count, check_non_negative, check_positive
 
 Matrix = NDArray[np.float64]
 
 _BLOCK = 2**20  # links whose triplets are drawn at a time
+_TRIES = 4  # nodes that a link of a new node may be compared with, of which the first that is not linked is
 _HELD = 100_000  # triplets on which stochastic steps are judged
 
 
@@ -97,6 +98,34 @@ class LinkTriplets:
             yield drawn[self.random.permutation(len(drawn))] if self.n_negatives > 1 else drawn
 
 
+def fold_in_triplets(ends: sp.csr_array, links: sp.csr_array, n_negatives: int) -> Triplets:
+    """Triplets of new nodes, numbered after the known ones: (new, linked, other) and (linked, new, other).
+
+    What a link is compared with depends on its known end alone, so that a new node's triplets do not depend on which
+    others come with it. Nodes that show no links are never the third, since nothing is known of theirs.
+
+    Parameters
+    ----------
+    ends : csr_array of shape (n_new, n_known)
+        The known nodes that each new one is linked to.
+    links : csr_array of shape (n_known, n_known)
+    n_negatives : int
+    """
+    n_known, linked = links.shape[0], np.flatnonzero(np.diff(links.indptr) > 0)
+    drawn = np.random.RandomState(0).randint(len(linked), size=(n_known, n_negatives * _TRIES))
+    known = np.repeat(ends.indices, n_negatives)
+    new = np.repeat(np.repeat(np.arange(ends.shape[0]), np.diff(ends.indptr)), n_negatives)
+    tried = linked[drawn[ends.indices]].reshape(-1, _TRIES)
+    of_new = ~are_linked(ends, new[:, None], tried)
+    of_known = ~are_linked(links, known[:, None], tried) & (tried != known[:, None])
+    of_known &= np.isin(known, linked)[:, None]
+    parts = []
+    for first, second, free in ((n_known + new, known, of_new), (known, n_known + new, of_known)):
+        third = np.take_along_axis(tried, free.argmax(axis=1)[:, None], axis=1).ravel()
+        parts.append(np.column_stack([first, second, third])[free.any(axis=1)])
+    return np.concatenate(parts).astype(np.int32)
+
+
 class StochasticVectors:
     """Vectors in single precision that take a step down the loss of every triplet in turn.
 
@@ -138,7 +167,6 @@ class StochasticVectors:
                 callback=current_callback(),
             )
 
-    def value(self) -> float:
+    def value(self, vectors: Matrix) -> float:
         """The sum over all triplets of their losses and the vectors' decay, by the losses of those that are held."""
-        vectors = self.vectors.astype(np.float64)
         return self.share * self.judge.value(vectors) + self.options.weight_decay * float(np.vdot(vectors, vectors))

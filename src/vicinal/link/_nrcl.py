@@ -18,7 +18,7 @@ from .._optim import row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive, checked_rows, refuse_extreme_values
 from ._base import LinkPredictor
 from ._consensus import Consensus, fold_in, solve_consensus, step_to_consensus
-from ._latent import LatentOptions, LinkTriplets
+from ._latent import LatentOptions, LinkTriplets, fold_in_triplets
 from ._observed import Observed, without_missing
 
 _COLLAPSED = 1e-3  # of the start's size
@@ -238,26 +238,17 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
             return self._by_links(ends, vectors, np.where(shown, float(self.consensus), 0.0))
 
     def _by_links(self, ends: sp.csr_array, vectors: NDArray, pulls: NDArray) -> NDArray:
-        """Triplets as in `fit`, of each new node and of those that it is linked to; others stay where they are."""
-        linked = np.flatnonzero(self.linked_)
-        ends = sp.csr_array(ends[:, linked])
-        ends.eliminate_zeros()
-        placed = np.flatnonzero(np.diff(ends.indptr) > 0)
+        """New nodes by triplets as in `fit`, their own and those of nodes that they are linked to, which stay."""
+        links = as_doubles(ends)
+        links.eliminate_zeros()
+        placed = np.flatnonzero(np.diff(links.indptr) > 0)
         if not len(placed):
             return vectors
-        n_known, n_new = len(linked), len(placed)
-        ends = sp.csr_array(ends[placed])
-        ones = sp.csr_array((np.ones(ends.nnz), ends.indices, ends.indptr), shape=ends.shape)
-        known = sp.csr_array(self.links_[linked][:, linked])
-        whole = sp.csr_array(sp.block_array([[known, ones.T], [ones, None]]))
-        whole.sort_indices()
-        source = LinkTriplets(whole, self.n_negatives, np.random.RandomState(0))
-        first, second = source.pivots[source.able], whole.indices[source.able]
-        drawn = source.draw(source.able[(first >= n_known) | (second >= n_known)])
-        drawn = drawn[np.isin(drawn[:, 2], np.arange(n_known))]  # new nodes say nothing about each other
+        links = sp.csr_array(links[placed])
+        drawn = fold_in_triplets(links, self.links_, self.n_negatives)
         targets, options = vectors[placed].astype(np.float64), LatentOptions.of(self)
         vectors = vectors.copy()
-        vectors[placed] = fold_in(drawn, self.embedding_[linked], n_new, pulls[placed], targets, options)
+        vectors[placed] = fold_in(drawn, self.embedding_, len(placed), pulls[placed], targets, options)
         return vectors
 
     def __sklearn_tags__(self) -> Tags:
@@ -306,14 +297,14 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         check_is_fitted(self)
         check_count("n_attributes", n_attributes)
         names = self._attribute_names()
-        ends = self._numbers(np.asarray(pairs).ravel()).reshape(-1, 2)
+        rows = sp.csr_array(self.attributes_)
         found = []
-        for pair in ends:
+        for pair in self._ends(pairs):
             added = np.zeros(len(names))
             for own, other in (pair, pair[::-1]):
-                row = self.attributes_[[own]]
-                values = row.toarray().ravel() if sp.issparse(row) else row.ravel()
-                added += values * (self.coefficients_ @ self.embedding_[other])
+                entries = slice(rows.indptr[own], rows.indptr[own + 1])
+                columns = rows.indices[entries]
+                added[columns] += rows.data[entries] * (self.coefficients_[columns] @ self.embedding_[other])
             order = np.argsort(-added, kind="stable")[:n_attributes]
             found.append([(names[place], float(added[place])) for place in order if added[place] > 0])
         return found

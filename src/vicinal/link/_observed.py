@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._linked_rows import links_between
 from .._magnitudes import as_doubles
 from .._validation import Matrix, check_adjacency, check_names_of_rows, checked_rows
+from ..network import Network
 
 N_NEIGHBORS = 5  # nearest rows that a row is linked to where there is no network
 MOST_NAMED = 10
@@ -49,7 +50,7 @@ def observe(estimator: Any, X: Any, adjacency: Any, attributed: Any) -> Observed
     if X is None and adjacency is None:
         raise ValueError("There are neither attributes nor links; give X, adjacency=..., or both.")
     if X is None:
-        links = _both_ways(check_adjacency(adjacency, adjacency.shape[0]))
+        links = _both_ways(Network(adjacency).adjacency)
         names = _names(adjacency, links.shape[0])
         if attributed is not None:
             raise ValueError("attributed says which rows of X are attributes, but X is None; leave it out.")

@@ -114,8 +114,11 @@ class LinkRanking(NetworkEmbedding):
 
     def _embed(self, network: sp.csr_array, random: np.random.RandomState) -> NDArray:
         options = LatentOptions.of(self)
+        linked = np.flatnonzero(np.diff(network.indptr) > 0)  # nothing is known of other nodes: theirs are zeros
+        n_nodes, whole = len(linked), np.zeros((network.shape[0], self.n_components))
+        network = network if n_nodes == len(whole) else sp.csr_array(network[linked][:, linked])
         source = LinkTriplets(network, self.n_negatives, random)
-        start = random.random_sample((network.shape[0], self.n_components))
+        start = random.random_sample((n_nodes, self.n_components))
         if self.solver == "sgd":
             descent = StochasticVectors(start, source, options)
 
@@ -123,19 +126,21 @@ class LinkRanking(NetworkEmbedding):
                 descent.run()
                 return descent.vectors.astype(np.float64)
 
-            found = descend(step, lambda vectors: descent.value(), start, max_iter=self.n_epochs, tol=self.tol)
+            with one_blas_thread():  # by which sums do not depend on the number of threads
+                found = descend(step, descent.value, start, max_iter=self.n_epochs, tol=self.tol)
             found.converged = True  # so many passes are what was asked for
         else:
-            triplets = LatentTriplets(source.draw_all(), network.shape[0], self.loss, n_threads=n_threads(None))
+            triplets = LatentTriplets(source.draw_all(), n_nodes, self.loss, n_threads=n_threads(None))
 
             def smooth(U: NDArray) -> tuple[float, NDArray]:
                 value, gradient = triplets.value_and_gradient(U)
                 decayed = self.weight_decay * float(np.vdot(U, U))
                 return value + decayed, gradient + 2 * self.weight_decay * U
 
-            with one_blas_thread():  # by which sums do not depend on the number of threads
+            with one_blas_thread():
                 found = minimize_smooth(smooth, start, max_iter=self.max_iter, tol=self.tol)
         self.objective_, self.n_iter_ = np.asarray(found.objective), found.n_iter
         if not found.converged:
             warn_not_converged(self, found.n_iter)
-        return found.solution
+        whole[linked] = found.solution
+        return whole

@@ -184,7 +184,8 @@ class Katz(LinkPredictor):
         for block in self._blocks(len(queries)):
             reached = self._from(queries[block])[:, candidates]
             # Paths that only the order of sums tells apart are equally good, and the lower number comes first.
-            order = np.argsort(-np.round(reached, 12), axis=1, kind="stable")[:, :count]
+            digits, powers = np.frexp(reached)
+            order = np.argsort(-np.ldexp(np.round(digits, 12), powers), axis=1, kind="stable")[:, :count]
             places[block], scores[block] = order, np.take_along_axis(reached, order, axis=1)
         return places, scores
 

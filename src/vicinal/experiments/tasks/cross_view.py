@@ -186,8 +186,9 @@ class CrossView(Task):
             (
                 "Parameters",
                 f"as declared; others from the method's grid, by the mean precision@{TOP} of the "
-                f"{options.validation:.0%} of each direction's queries that are for validation, which are never "
-                f"tested; chosen for each direction and share on {tuned}, as grids are costly, and kept for the others",
+                f"{options.validation:.0%} of each direction's queries that are for validation, which are not "
+                f"tested in that draw; chosen for each direction and share on {tuned}, as grids are costly, and kept "
+                "for the others",
             ),
             ("Intervals and tests", f"95 %, over {options.draws} draws of the hidden links and attributes"),
         )
