@@ -7,8 +7,8 @@ import time
 import warnings
 
 import numpy as np
-import scipy.sparse as sp
 from _machine import record
+from network import made_links
 from sklearn.metrics import roc_auc_score
 
 from vicinal import NRCL, LinkRanking, datasets
@@ -95,21 +95,9 @@ def timed(call) -> tuple[float, float, float]:
     )
 
 
-def made(n_nodes: int, n_links: int) -> sp.csr_array:
-    """Half of the links lead to nodes with near numbers, half anywhere."""
-    rng = np.random.default_rng(0)
-    first = rng.integers(n_nodes, size=n_links, dtype=np.int32)
-    near = (first + rng.integers(1, 200, size=n_links, dtype=np.int32)) % n_nodes
-    second = np.where(rng.random(n_links) < 0.5, near, (first + 1 + rng.integers(n_nodes - 2, size=n_links)) % n_nodes)
-    half = sp.coo_array((np.ones(n_links, np.float32), (first, second)), shape=(n_nodes, n_nodes))
-    whole = sp.csr_array(half + half.T)
-    whole.data[:] = 1
-    return whole
-
-
 def large_lines(n_nodes: int, n_links: int, n_queries: int) -> list[str]:
     """Before the others: memory is the peak of the process."""
-    network = made(n_nodes, n_links)
+    network = made_links(np.random.default_rng(0), n_nodes, n_links)
     model = LinkRanking(64, n_epochs=1, n_negatives=1, random_state=0, n_jobs=2)
     lines = ["| made network, 64 components | seconds | processor | peak GB |", "|---|--:|--:|--:|"]
     size = f"{n_nodes:,} nodes, {network.nnz // 2:,} links"

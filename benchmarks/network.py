@@ -27,6 +27,17 @@ NAMES = {"LaplacianScore": "laplacian-score"}
 NETWORKS = {"net_citeseer": "Citeseer", "net_cora": "Cora", "net_wiki": "Wiki"}
 
 
+def made_links(rng: np.random.Generator, n_nodes: int, n_links: int) -> sp.csr_array:
+    """Half of the links lead to nodes with near numbers, half anywhere."""
+    first = rng.integers(n_nodes, size=n_links, dtype=np.int32)
+    near = (first + rng.integers(1, 200, size=n_links, dtype=np.int32)) % n_nodes
+    second = np.where(rng.random(n_links) < 0.5, near, (first + 1 + rng.integers(n_nodes - 2, size=n_links)) % n_nodes)
+    half = sp.coo_array((np.ones(n_links, np.float32), (first, second)), shape=(n_nodes, n_nodes))
+    whole = sp.csr_array(half + half.T)
+    whole.data[:] = 1
+    return whole
+
+
 def made(n_nodes: int, n_links: int, n_columns: int, per_row: int) -> tuple[sp.csr_array, sp.csr_array]:
     """Binary rows of about `per_row` words, some common and most rare; links within groups of nodes and at random."""
     rng = np.random.default_rng(0)
@@ -35,12 +46,7 @@ def made(n_nodes: int, n_links: int, n_columns: int, per_row: int) -> tuple[sp.c
     X = sp.csr_array((np.ones(columns.size, np.float32), columns.ravel(), starts), shape=(n_nodes, n_columns))
     X.sum_duplicates()
     X.data[:] = 1
-    first = rng.integers(n_nodes, size=n_links, dtype=np.int32)
-    near = (first + rng.integers(1, 200, size=n_links, dtype=np.int32)) % n_nodes
-    second = np.where(rng.random(n_links) < 0.5, near, (first + 1 + rng.integers(n_nodes - 2, size=n_links)) % n_nodes)
-    half = sp.coo_array((np.ones(n_links, np.float32), (first, second)), shape=(n_nodes, n_nodes))
-    A = sp.csr_array(half + half.T)
-    A.data[:] = 1
+    A = made_links(rng, n_nodes, n_links)
     return X, A
 
 
