@@ -22,12 +22,13 @@ _OFTEN, _TRIES = 0.25, 8  # how often a draw must be a triplet to be drawn at ra
 
 @dataclass(frozen=True)
 class Rows:
-    """CSR rows of doubles as the compiled part takes them; `values` is None where all are 1.
+    """CSR rows as the compiled part takes them; `values` is None where all are 1.
 
-    Values whose squares could not be held are divided by a power of two.
+    Values are in single precision if that changes none of them: reading them is most of the work. Values whose squares
+    could not be held are divided by a power of two.
     """
 
-    values: NDArray[np.float64] | None
+    values: NDArray[np.float64] | NDArray[np.float32] | None
     columns: NDArray
     starts: NDArray
     shape: tuple[int, int]
@@ -36,7 +37,7 @@ class Rows:
     def of(cls, X: Matrix) -> Rows:
         rows = sp.csr_array(as_doubles(with_squares(X)[0]))
         wide = np.int64 if max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max else np.int32
-        values = None if (rows.data == 1).all() else np.ascontiguousarray(rows.data, dtype=np.float64)
+        values = None if (rows.data == 1).all() else _shortest(rows.data)
         return cls(values, rows.indices.astype(wide, copy=False), rows.indptr.astype(wide, copy=False), rows.shape)
 
     def native(self) -> tuple[Any, ...]:
@@ -44,7 +45,7 @@ class Rows:
 
     def all(self) -> sp.csr_array:
         """The rows as SciPy has them."""
-        data = np.ones(len(self.columns)) if self.values is None else self.values
+        data = np.ones(len(self.columns)) if self.values is None else self.values.astype(np.float64)
         return sp.csr_array((data, self.columns, self.starts), shape=self.shape)
 
     def margins(self, triplets: Triplets, weights: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
@@ -54,6 +55,12 @@ class Rows:
             self.native(), triplets, np.ascontiguousarray(weights), margins, squares, n_threads=n_threads(None)
         )
         return margins, squares
+
+
+def _shortest(values: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float32]:
+    with np.errstate(over="ignore", under="ignore"):
+        single = values.astype(np.float32)
+    return single if (single == values).all() else np.ascontiguousarray(values)
 
 
 def are_linked(links: sp.csr_array, first: NDArray, second: NDArray) -> NDArray[np.bool_]:

@@ -108,13 +108,45 @@ def test_new_nodes_without_links_are_placed_by_attributes(planted, fitted):
     links = shown[100:102].copy()
     links[1] = 0
     both = fitted.transform(X[100:102], links=links)
-    np.testing.assert_allclose(both[1], X[101] @ fitted.coefficients_)
-    assert not np.allclose(both[0], X[100] @ fitted.coefficients_)
+    alone = fitted.transform(X[100:102])
+    np.testing.assert_allclose(both[1], alone[1])
+    assert not np.allclose(both[0], alone[0])
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 1.0])
+def test_lengths_of_nodes_without_links_are_damped(planted, damping):
+    _, shown, X, seen = planted
+    model = NRCL(5, length_damping=damping, n_epochs=2, random_state=0).fit(seen, adjacency=shown)
+    plain = X @ model.coefficients_
+    lengths = np.linalg.norm(plain, axis=1)
+    attributed = np.r_[0:40, 80:N]
+    assert model.mean_length_ == pytest.approx(lengths[attributed].mean())
+    expected = plain[:40] * (model.mean_length_ / lengths[:40, None]) ** damping
+    np.testing.assert_allclose(model.embedding_[:40], expected)
+    np.testing.assert_allclose(model.transform(X[:40]), expected)
+
+
+def test_a_node_whose_attributes_do_not_count_is_placed_nowhere(planted, fitted):
+    assert not fitted.transform(np.zeros((1, D))).any()
+
+
+def test_like_nodes_are_linked_where_links_are_few(planted):
+    _, shown, _, seen = planted
+    ring = np.eye(N, k=1) + np.eye(N, k=-1)
+    ring[:40] = ring[:, :40] = 0
+
+    def vectors(content_links, links):
+        return NRCL(5, content_links=content_links, n_epochs=2, random_state=0).fit(seen, adjacency=links).embedding_
+
+    np.testing.assert_array_equal(vectors("auto", ring), vectors(3, ring))
+    np.testing.assert_array_equal(vectors("auto", shown), vectors(0, shown))
+    assert not np.allclose(vectors(0, ring), vectors(3, ring))
 
 
 def test_attributes_explain_a_score(planted, fitted):
     (reasons,) = fitted.attributes_for([[0, 50]], n_attributes=D)
-    added = planted[2][0] * (fitted.coefficients_ @ fitted.embedding_[50])
+    damped = (fitted.mean_length_ / np.linalg.norm(planted[2][0] @ fitted.coefficients_)) ** 0.5
+    added = damped * planted[2][0] * (fitted.coefficients_ @ fitted.embedding_[50])
     assert added.sum() == pytest.approx(fitted.score_pairs([[0, 50]])[0])
     assert [amount for _, amount in reasons] == pytest.approx(sorted(added[added > 0], reverse=True))
 

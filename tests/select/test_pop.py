@@ -1,5 +1,7 @@
 """SPOP, PPOP, MMPOP: the sums over triplets, the losses and their minima, and what the steps find."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -133,6 +135,19 @@ def test_margins_and_lengths(small):
         margins, squares = rows.margins(triplets, weights)
         np.testing.assert_allclose(margins, g @ weights.T, atol=1e-12)
         np.testing.assert_allclose(squares, (g**2).sum(axis=1), atol=1e-12)
+
+
+def test_single_precision_is_taken_where_it_changes_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 12)).astype(np.float32).astype(np.float64) * (rng.random((30, 12)) < 0.5)
+    rows, triplets = Rows.of(X), rng.integers(30, size=(50, 3)).astype(np.int32)
+    assert rows.values.dtype == np.float32
+    assert Rows.of(X * 0.1).values.dtype == np.float64
+    long = replace(rows, values=rows.values.astype(np.float64))
+    weights = rng.normal(size=(2, 12))
+    for one, other in zip(rows.margins(triplets, weights), long.margins(triplets, weights), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(rows.all().toarray(), X)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])

@@ -14,9 +14,10 @@ constexpr std::int64_t triplets_per_chunk = 256;
 constexpr std::int64_t ahead = 6;  // triplets whose rows are fetched in advance
 constexpr int most_fetched = 1024;
 
-template <class Index>
-void fetch(const SparseView<Index>& x, std::int32_t row) {
-    constexpr Index line = 64 / sizeof(Index), line_of_values = 64 / sizeof(double);
+template <class Rows>
+void fetch(const Rows& x, std::int32_t row) {
+    using Index = typename Rows::Index;
+    constexpr Index line = 64 / sizeof(Index), line_of_values = 64 / sizeof(typename Rows::Value);
     const Index start = x.starts[row], end = std::min<Index>(x.starts[row + 1], start + most_fetched);
     for (Index e = start; e < end; e += line) __builtin_prefetch(x.columns + e);
     if (!x.values) return;
@@ -25,10 +26,13 @@ void fetch(const SparseView<Index>& x, std::int32_t row) {
 
 // A row whose columns are marked by its number in the order of held rows, so that products with it need no search, and
 // marks need no clearing.
-template <class Index>
+template <class Rows>
 class Marked {
 public:
-    explicit Marked(const SparseView<Index>& x)
+    using Index = typename Rows::Index;
+    using Value = typename Rows::Value;
+
+    explicit Marked(const Rows& x)
         : x_(x), marks_(static_cast<std::size_t>(x.n_columns)), held_(x.values ? marks_.size() : 0) {}
 
     void hold(std::int64_t row) {
@@ -38,8 +42,8 @@ public:
         const Index start = x_.starts[row], end = x_.starts[row + 1];
         for (Index e = start; e < end; ++e) marks[columns[e]] = mark;
         if (!x_.values) return;
-        const double* values = x_.values;
-        double* held = held_.data();
+        const Value* values = x_.values;
+        Value* held = held_.data();
         for (Index e = start; e < end; ++e) held[columns[e]] = values[e];
     }
 
@@ -67,7 +71,8 @@ public:
             std::fill(products.begin() + before, products.begin() + found, sign);
             return;
         }
-        for (std::size_t m = before; m < found; ++m) products[m] = sign * held_[columns[m]] * x_.values[entries[m]];
+        for (std::size_t m = before; m < found; ++m)
+            products[m] = sign * double(held_[columns[m]]) * double(x_.values[entries[m]]);
     }
 
     // The columns of x_i * (x_j - x_k); those that both pairs share stand twice.
@@ -93,15 +98,15 @@ public:
     std::size_t count = 0;
 
 private:
-    const SparseView<Index>& x_;
+    const Rows& x_;
     std::vector<std::uint32_t> marks_;
     std::uint32_t mark_ = 0;  // a call holds far fewer rows than there are marks
-    std::vector<double> held_;
+    std::vector<Value> held_;
     std::vector<Index> entries_;
 };
 
-template <class Index>
-void step_down(const Marked<Index>& shared, MarginLoss loss, double first_step, const Descent& d) {
+template <class Rows>
+void step_down(const Marked<Rows>& shared, MarginLoss loss, double first_step, const Descent& d) {
     const double step_number = *d.steps += 1;
     const double downhill = slope(loss, *d.scale * shared.dot(d.direction));
     double length = first_step / std::sqrt(step_number);
@@ -111,7 +116,7 @@ void step_down(const Marked<Index>& shared, MarginLoss loss, double first_step, 
     }
     const double change = length * downhill / *d.scale;
     if (change > 0) {
-        const Index* columns = shared.columns.data();
+        const auto* columns = shared.columns.data();
         const double* products = shared.products.data();
         double *direction = d.direction, *correction = d.correction;
         const double corrected = *d.passed * change;
@@ -126,10 +131,10 @@ void step_down(const Marked<Index>& shared, MarginLoss loss, double first_step, 
 
 }  // namespace
 
-template <class Index>
-void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss,
-                   double first_step, const std::vector<Descent>& descents) {
-    Marked<Index> shared(x);
+template <class Rows>
+void triplet_steps(const Rows& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss, double first_step,
+                   const std::vector<Descent>& descents) {
+    Marked<Rows> shared(x);
     for (std::int64_t t = 0; t < count; ++t) {
         if (t + 2 * ahead < count) {
             for (int end = 0; end < 3; ++end) __builtin_prefetch(x.starts + triplets[3 * (t + 2 * ahead) + end]);
@@ -142,13 +147,13 @@ void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std
     }
 }
 
-template <class Index>
-bool triplet_margins(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count,
-                     const double* weights, std::int64_t n_weights, int n_threads, const Interrupted& interrupted,
-                     double* margins, double* squares) {
+template <class Rows>
+bool triplet_margins(const Rows& x, const std::int32_t* triplets, std::int64_t count, const double* weights,
+                     std::int64_t n_weights, int n_threads, const Interrupted& interrupted, double* margins,
+                     double* squares) {
     const std::int64_t n_chunks = (count + triplets_per_chunk - 1) / triplets_per_chunk;
     return run_parallel(n_chunks, n_threads, interrupted, [&] {
-        return [&, shared = Marked<Index>(x), sums = std::vector<double>(static_cast<std::size_t>(x.n_columns))](
+        return [&, shared = Marked<Rows>(x), sums = std::vector<double>(static_cast<std::size_t>(x.n_columns))](
                    std::int64_t chunk, const std::atomic<bool>& stop) mutable {
             const std::int64_t last = std::min(count, (chunk + 1) * triplets_per_chunk);
             for (std::int64_t t = chunk * triplets_per_chunk; t < last && !stop; ++t) {
@@ -169,15 +174,15 @@ bool triplet_margins(const SparseView<Index>& x, const std::int32_t* triplets, s
     });
 }
 
-template <class Index, class Node>
-bool link_products(const SparseView<Index>& x, const Links<Node>& links, int n_threads, const Interrupted& interrupted,
+template <class Rows, class Node>
+bool link_products(const Rows& x, const Links<Node>& links, int n_threads, const Interrupted& interrupted,
                    double* sums) {
     const std::int64_t n_chunks =
         std::clamp<std::int64_t>(most_sums / std::max<std::int64_t>(1, x.n_columns), 1, most_chunks);
     const auto width = static_cast<std::size_t>(x.n_columns);
     std::vector<double> parts(static_cast<std::size_t>(n_chunks) * width);
     const bool finished = run_parallel(n_chunks, n_threads, interrupted, [&] {
-        return [&, shared = Marked<Index>(x)](std::int64_t chunk, const std::atomic<bool>& stop) mutable {
+        return [&, shared = Marked<Rows>(x)](std::int64_t chunk, const std::atomic<bool>& stop) mutable {
             double* part = parts.data() + static_cast<std::size_t>(chunk) * width;
             const std::int64_t first = chunk * x.n_rows / n_chunks, last = (chunk + 1) * x.n_rows / n_chunks;
             for (std::int64_t i = first; i < last && !stop; ++i) {
@@ -210,24 +215,26 @@ void are_linked(const Links<Node>& links, const std::int32_t* first, const std::
     }
 }
 
-#define STEPS(Index)                                                                                             \
-    template void triplet_steps(const SparseView<Index>&, const std::int32_t*, std::int64_t, MarginLoss, double, \
-                                const std::vector<Descent>&);
-#define PRODUCTS(Index, Node) \
-    template bool link_products(const SparseView<Index>&, const Links<Node>&, int, const Interrupted&, double*);
 #define LINKED(Node) \
     template void are_linked(const Links<Node>&, const std::int32_t*, const std::int32_t*, std::int64_t, std::uint8_t*);
-#define MARGINS(Index)                                                                                        \
-    template bool triplet_margins(const SparseView<Index>&, const std::int32_t*, std::int64_t, const double*, \
-                                  std::int64_t, int, const Interrupted&, double*, double*);
-MARGINS(std::int32_t)
-MARGINS(std::int64_t)
-STEPS(std::int32_t)
-STEPS(std::int64_t)
-PRODUCTS(std::int32_t, std::int32_t)
-PRODUCTS(std::int32_t, std::int64_t)
-PRODUCTS(std::int64_t, std::int32_t)
-PRODUCTS(std::int64_t, std::int64_t)
+#define PRODUCTS(Rows, Node) \
+    template bool link_products(const Rows&, const Links<Node>&, int, const Interrupted&, double*);
+#define ALL(Rows)                                                                                                   \
+    template void triplet_steps(const Rows&, const std::int32_t*, std::int64_t, MarginLoss, double,                 \
+                                const std::vector<Descent>&);                                                       \
+    template bool triplet_margins(const Rows&, const std::int32_t*, std::int64_t, const double*, std::int64_t, int, \
+                                  const Interrupted&, double*, double*);                                            \
+    PRODUCTS(Rows, std::int32_t)                                                                                    \
+    PRODUCTS(Rows, std::int64_t)
+
+using Short = SparseView<std::int32_t, double>;
+using Long = SparseView<std::int64_t, double>;
+using ShortSingle = SparseView<std::int32_t, float>;
+using LongSingle = SparseView<std::int64_t, float>;
+ALL(Short)
+ALL(Long)
+ALL(ShortSingle)
+ALL(LongSingle)
 LINKED(std::int32_t)
 LINKED(std::int64_t)
 

@@ -9,10 +9,12 @@
 
 namespace vicinal {
 
-template <class Index>
+template <class Index_, class Value_>
 struct SparseView {
+    using Index = Index_;
+    using Value = Value_;
     std::int64_t n_rows, n_columns;
-    const double* values;  // null where all are 1
+    const Value* values;  // null where all are 1
     const Index* columns;
     const Index* starts;
 };
@@ -38,20 +40,20 @@ struct Descent {
 
 // One step per triplet for each of several descents, down the loss of w . (x_i * (x_j - x_k)): of length
 // 1 / (penalty t) at step t or, without a penalty, first_step / sqrt(t).
-template <class Index>
-void triplet_steps(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss,
-                   double first_step, const std::vector<Descent>& descents);
+template <class Rows>
+void triplet_steps(const Rows& x, const std::int32_t* triplets, std::int64_t count, MarginLoss loss, double first_step,
+                   const std::vector<Descent>& descents);
 
 // The margin w . (x_i * (x_j - x_k)) of every triplet for each of n_weights vectors w, and the squared length of
 // x_i * (x_j - x_k); `margins` has a row per triplet.
-template <class Index>
-bool triplet_margins(const SparseView<Index>& x, const std::int32_t* triplets, std::int64_t count,
-                     const double* weights, std::int64_t n_weights, int n_threads, const Interrupted& interrupted,
-                     double* margins, double* squares);
+template <class Rows>
+bool triplet_margins(const Rows& x, const std::int32_t* triplets, std::int64_t count, const double* weights,
+                     std::int64_t n_weights, int n_threads, const Interrupted& interrupted, double* margins,
+                     double* squares);
 
 // sums[p] = sum of x_ip x_jp over all links from i to j. The result does not depend on the number of threads.
-template <class Index, class Node>
-bool link_products(const SparseView<Index>& x, const Links<Node>& links, int n_threads, const Interrupted& interrupted,
+template <class Rows, class Node>
+bool link_products(const Rows& x, const Links<Node>& links, int n_threads, const Interrupted& interrupted,
                    double* sums);
 
 template <class Node>

@@ -10,21 +10,28 @@ using ConstRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devic
 using Triplets = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Rows as the tuple (values or None, columns, starts, n_columns), checked by whoever made it: f(view).
-template <class F>
-auto with_rows(const nb::tuple& rows, F f) {
-    const bool ones = nb::isinstance<nb::none>(nb::object(rows[0]));
+template <class Value, class F>
+auto with_values(const nb::tuple& rows, F f) {
     const auto columns = nb::cast<AnyVector>(rows[1]), starts = nb::cast<AnyVector>(rows[2]);
-    std::optional<Vector<double>> values;
-    if (!ones) values = nb::cast<Vector<double>>(rows[0]);
+    std::optional<Vector<Value>> values;
+    if (!nb::isinstance<nb::none>(nb::object(rows[0]))) values = nb::cast<Vector<Value>>(rows[0]);
     require(!values || values->shape(0) == columns.shape(0), "values and columns must have the same length");
     const auto n_columns = nb::cast<std::int64_t>(rows[3]);
     const auto n_rows = static_cast<std::int64_t>(starts.shape(0)) - 1;
     return with_indices(columns, starts, [&](auto* typed_columns, auto* typed_starts) {
         using Index = std::remove_const_t<std::remove_pointer_t<decltype(typed_columns)>>;
         require(static_cast<std::size_t>(typed_starts[n_rows]) == columns.shape(0), "starts do not fit the columns");
-        return f(SparseView<Index>{n_rows, n_columns, values ? values->data() : nullptr, typed_columns, typed_starts});
+        return f(SparseView<Index, Value>{n_rows, n_columns, values ? values->data() : nullptr, typed_columns,
+                                          typed_starts});
     });
+}
+
+// Rows as the tuple (values in either precision or None, columns, starts, n_columns), checked by whoever made it:
+// f(view).
+template <class F>
+auto with_rows(const nb::tuple& rows, F f) {
+    Vector<float> values;
+    return nb::try_cast(rows[0], values, false) ? with_values<float>(rows, f) : with_values<double>(rows, f);
 }
 
 // A row of directions, corrections and state (scale, passed, steps) for each penalty.

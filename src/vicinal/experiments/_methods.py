@@ -25,8 +25,9 @@ LATENT_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 # The thesis' grid of every regularisation weight (section 2.6.3).
 WEIGHTS = (0.1, 1.0, 10.0)
 # Around the thesis' (section 5.7.2.3), and below, where long vectors cost less than triplets gain.
-LENGTHS: Grid = {"weight_decay": (1.0, 3.0, 9.0)}
-USES: Grid = {"sparsity": (0.1, 1.0), "ridge": (0.1, 1.0), **LENGTHS}
+LENGTHS: Grid = {"weight_decay": (1.0, 4.0)}
+CONSENSUS: Grid = {"content_links": (0, 3), "length_damping": (0.5, 1.0), **LENGTHS}
+RANKING: Grid = {"content_links": (3, "auto"), "similarity": ("inner", "cosine"), **LENGTHS}
 
 
 def _bandwidths(to: Context) -> list[Grid]:
@@ -281,10 +282,10 @@ METHODS: tuple[Method, ...] = (
         grid=_samples,
     ),
     *(_selector(entry) for entry in SELECTORS.values()),
-    _link_predictor("p-nrcl", "P-NRCL", NRCL, USES, loss="logistic"),
-    _link_predictor("mm-nrcl", "MM-NRCL", NRCL, USES, loss="huber"),
-    _link_predictor("p-rl", "P-RL", LinkRanking, LENGTHS, loss="logistic"),
-    _link_predictor("mm-rl", "MM-RL", LinkRanking, LENGTHS, loss="huber"),
+    _link_predictor("p-nrcl", "P-NRCL", NRCL, CONSENSUS, loss="logistic"),
+    _link_predictor("mm-nrcl", "MM-NRCL", NRCL, CONSENSUS, loss="huber"),
+    _link_predictor("p-rl", "P-RL", LinkRanking, RANKING, loss="logistic"),
+    _link_predictor("mm-rl", "MM-RL", LinkRanking, RANKING, loss="huber"),
     _link_predictor("line", "LINE", LINE),
     _link_predictor("deepwalk", "DeepWalk", DeepWalk),
     _link_predictor("attribute-cosine", "cosine of attributes", AttributeCosine),

@@ -17,10 +17,12 @@ from .._messages import warn, warn_not_converged
 from .._optim import row_lengths
 from .._validation import Matrix, check_count, check_non_negative, check_positive, checked_rows, refuse_extreme_values
 from ._base import LinkPredictor
+from ._combined import ContentLinks, combined_network
 from ._consensus import Consensus, fold_in, solve_consensus, step_to_consensus
 from ._latent import LatentOptions, LinkTriplets, fold_in_triplets
 from ._observed import Observed, without_missing
 
+FEW, ADDED, MOST_COMPARED = 10, 3, 50_000  # content_links="auto"
 _COLLAPSED = 1e-3  # of the start's size
 
 
@@ -46,8 +48,17 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     ridge : float, default=0.3
         How much large coefficients cost, in units of `consensus` and of the mean squared length of rows. The thesis has
         none: where nodes that show both are about as many as attributes, W fits noise without it.
-    weight_decay : float, default=5.0
+    weight_decay : float, default=3.0
         How much long vectors cost (lambda_g). Too much makes all of them zero, about which `fit` warns.
+    content_links : int or "auto", default="auto"
+        To how many others with the most similar attributes, by the cosine, a node that shows attributes is linked
+        beside the links that are known; 0 for none, as in the thesis. This helps where links are few, and makes W less
+        choosy. "auto" is 3 if nodes with links have fewer than 10 on average, otherwise none; none, too, if more than
+        50,000 nodes show attributes, as all pairs of them are looked at.
+    length_damping : float, default=0.5
+        Between 0 and 1: ``x W`` of a node that shows attributes alone is divided by this power of its length, in units
+        of the mean length. 0 leaves vectors as they are, as the thesis does, so that nodes with much to say of
+        themselves are recommended to everybody; 1 makes all as long.
     n_negatives : int, default=5
         Nodes without a link that each link is compared with, in both of its directions.
     solver : {"sgd", "lbfgs"}, default="sgd"
@@ -69,7 +80,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_nodes, n_components)
-        The vector of each node: that of its links where it shows any, also if it shows both; otherwise x W.
+        The vector of each node: that of its links where it shows any, also if it shows both; otherwise x W, its length
+        damped.
     coefficients_ : ndarray of shape (n_attributes, n_components)
         W. Reweighting never makes rows of it exactly zero: those of less than 1e-6 of the longest count as zero, and
         are set so.
@@ -80,6 +92,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     objective_ : ndarray
         Of each turn, or each pass; it never rises. That of "sgd" is estimated on a fixed sample of triplets.
     n_iter_ : int
+    mean_length_ : float
+        Of x W, over the nodes that show attributes.
     names_ : ndarray of shape (n_nodes,)
     linked_, attributed_ : ndarray of bool of shape (n_nodes,)
         Which nodes show links, and which attributes.
@@ -94,7 +108,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
     Notes
     -----
     A row of attributes that is zero says nothing, since x W is zero whatever W is, and counts as one that is not shown.
-    Nodes without links are never drawn as those that a node is not linked to: nothing is known of theirs.
+    Nodes without links are never drawn as those that a node is not linked to: nothing is known of theirs. The thesis'
+    own method is ``solver="lbfgs", n_negatives=2, ridge=0, content_links=0, length_damping=0``.
 
     References
     ----------
@@ -133,7 +148,9 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         consensus: float = 1.0,
         sparsity: float = 0.3,
         ridge: float = 0.3,
-        weight_decay: float = 5.0,
+        weight_decay: float = 3.0,
+        content_links: ContentLinks = "auto",
+        length_damping: float = 0.5,
         n_negatives: int = 5,
         solver: str = "sgd",
         max_iter: int = 50,
@@ -149,6 +166,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         self.sparsity = sparsity
         self.ridge = ridge
         self.weight_decay = weight_decay
+        self.content_links = content_links
+        self.length_damping = length_damping
         self.n_negatives = n_negatives
         self.solver = solver
         self.max_iter = max_iter
@@ -163,6 +182,8 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         check_positive("consensus", self.consensus)
         check_positive("sparsity", self.sparsity)
         check_non_negative("ridge", self.ridge)
+        if check_non_negative("length_damping", self.length_damping) > 1:
+            raise ValueError(f"length_damping must be between 0 and 1; got {self.length_damping!r}.")
         if nodes.attributes is None or not nodes.both.any():
             raise ValueError(
                 "No node shows both links and attributes, so that nothing ties the two together; give some that do, or "
@@ -170,9 +191,10 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
             )
         refuse_extreme_values("NRCL", nodes.attributes)
         random = check_random_state(self.random_state)
-        linked = np.flatnonzero(nodes.linked)
-        source = LinkTriplets(sp.csr_array(nodes.links[linked][:, linked]), self.n_negatives, random)
-        both = nodes.both[linked]
+        network = combined_network(nodes, self._n_content_links(nodes))
+        linked = np.flatnonzero(np.diff(network.indptr) > 0)
+        source = LinkTriplets(sp.csr_array(network[linked][:, linked]), self.n_negatives, random)
+        both = nodes.attributed[linked]
         rows = nodes.attributes[linked[both]]
         length = float(np.sqrt((rows.multiply(rows) if sp.issparse(rows) else rows * rows).sum() / rows.shape[0]))
         consensus = Consensus(rows / length, np.flatnonzero(both), self.consensus, self.sparsity, self.ridge)
@@ -181,7 +203,7 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         with one_blas_thread():  # by which sums do not depend on the number of threads
             found = solve(source, consensus, start, options)
             U, W = found.solution
-            self._keep(nodes, linked, U, W / length)
+            self._keep(nodes, U[nodes.linked[linked]], W / length)
         self.objective_, self.n_iter_ = np.asarray(found.objective), found.n_iter
         if not found.converged:
             warn_not_converged(self, found.n_iter, steps="turns")
@@ -191,13 +213,27 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
                 "lower it."
             )
 
-    def _keep(self, nodes: Observed, linked: NDArray, U: NDArray, W: NDArray) -> None:
+    def _n_content_links(self, nodes: Observed) -> ContentLinks:
+        if self.content_links != "auto":
+            return self.content_links
+        few = nodes.links.nnz < FEW * nodes.linked.sum()
+        return ADDED if few and nodes.attributed.sum() <= MOST_COMPARED else 0
+
+    def _keep(self, nodes: Observed, U: NDArray, W: NDArray) -> None:
         lengths = row_lengths(W)
         self.coefficients_ = np.where(lengths[:, None] > 1e-6 * lengths.max(), W, 0.0)
         self.feature_scores_ = np.square(self.coefficients_).sum(axis=1)
-        self.embedding_ = np.asarray(nodes.attributes @ self.coefficients_)
-        self.embedding_[linked] = U
+        by_attributes = np.asarray(nodes.attributes @ self.coefficients_)
+        self.mean_length_ = float(row_lengths(by_attributes[nodes.attributed]).mean())
+        self.embedding_ = by_attributes * self._damped(by_attributes)
+        self.embedding_[nodes.linked] = U
         self.attributes_: Any = nodes.attributes
+
+    def _damped(self, vectors: NDArray) -> NDArray:
+        """What vectors that follow from attributes alone are multiplied by."""
+        lengths = row_lengths(vectors)[:, None]
+        over = np.divide(self.mean_length_, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return over**self.length_damping
 
     def _vectors(self) -> Matrix:
         return self.embedding_
@@ -223,33 +259,33 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
         if X is not None:
             given = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan")
             rows, shown = without_missing(as_doubles(given), "NRCL")
-            vectors = np.asarray(rows @ self.coefficients_).astype(given.dtype, copy=False)
+            vectors, dtype = np.asarray(rows @ self.coefficients_), given.dtype
             if links is None:
-                return vectors
+                return (vectors * self._damped(vectors)).astype(dtype, copy=False)
         ends = sp.csr_array(check_array(links, accept_sparse="csr", dtype=np.float64, input_name="links"))
         if X is None:
-            vectors, shown = np.zeros((ends.shape[0], self.n_components)), np.zeros(ends.shape[0], dtype=bool)
+            vectors, dtype = np.zeros((ends.shape[0], self.n_components)), np.dtype(np.float64)
+            shown = np.zeros(ends.shape[0], dtype=bool)
         if ends.shape != (len(shown), len(self.names_)):
             raise ValueError(
                 f"links has the shape {ends.shape}; it needs a row for each new node and a column for each of the "
                 f"{len(self.names_)} nodes of fit."
             )
         with limited_threads(self.n_jobs), one_blas_thread():
-            return self._by_links(ends, vectors, np.where(shown, float(self.consensus), 0.0))
+            placed = self._by_links(ends, vectors, np.where(shown, float(self.consensus), 0.0))
+        return placed.astype(dtype, copy=False)
 
     def _by_links(self, ends: sp.csr_array, vectors: NDArray, pulls: NDArray) -> NDArray:
         """New nodes by triplets as in `fit`, their own and those of nodes that they are linked to, which stay."""
-        links = as_doubles(ends)
+        links, found = as_doubles(ends), vectors * self._damped(vectors)
         links.eliminate_zeros()
         placed = np.flatnonzero(np.diff(links.indptr) > 0)
-        if not len(placed):
-            return vectors
-        links = sp.csr_array(links[placed])
-        drawn = fold_in_triplets(links, self.links_, self.n_negatives)
-        targets, options = vectors[placed].astype(np.float64), LatentOptions.of(self)
-        vectors = vectors.copy()
-        vectors[placed] = fold_in(drawn, self.embedding_, len(placed), pulls[placed], targets, options)
-        return vectors
+        if len(placed):
+            links = sp.csr_array(links[placed])
+            drawn = fold_in_triplets(links, self.links_, self.n_negatives)
+            targets, options = vectors[placed], LatentOptions.of(self)
+            found[placed] = fold_in(drawn, self.embedding_, len(placed), pulls[placed], targets, options)
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -303,8 +339,10 @@ class NRCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinkPredictor):
             added = np.zeros(len(names))
             for own, other in (pair, pair[::-1]):
                 entries = slice(rows.indptr[own], rows.indptr[own + 1])
-                columns = rows.indices[entries]
-                added[columns] += rows.data[entries] * (self.coefficients_[columns] @ self.embedding_[other])
+                columns, values = rows.indices[entries], rows.data[entries]
+                if not self.linked_[own]:
+                    values = values * self._damped((values @ self.coefficients_[columns])[None])[0]
+                added[columns] += values * (self.coefficients_[columns] @ self.embedding_[other])
             order = np.argsort(-added, kind="stable")[:n_attributes]
             found.append([(names[place], float(added[place])) for place in order if added[place] > 0])
         return found
