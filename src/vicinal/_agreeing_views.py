@@ -81,9 +81,12 @@ def agree(
     leading eigenvectors of ``sum_v N_v``: from the views' own ones the maximum that is found is lower, and takes
     hundreds of passes where the agreement outweighs the differences of eigenvalues.
     """
-    spaces = [_LeadingSpace(N, n_vectors) for N in similarities]
+    # Views that are not drawn anywhere are where they should be at once; others may be less sure: they are seen again.
+    alone = not agreement or (form == "pairwise" and len(similarities) == 1)
+    accuracy = 1e-9 if alone else min(max(tol / 10, 1e-9), 1e-6)
+    spaces = [_LeadingSpace(N, n_vectors, accuracy) for N in similarities]
     nowhere = np.empty((len(similarities[0]), 0))
-    start, _ = _LeadingSpace(sum(similarities[1:], similarities[0]), n_vectors).leading(nowhere)
+    start, _ = _LeadingSpace(sum(similarities[1:], similarities[0]), n_vectors, accuracy).leading(nowhere)
     places, centroid = [start] * len(spaces), start
     objective = list[float]()
     converged = False
@@ -100,17 +103,15 @@ def agree(
         else:
             alike = sum(np.linalg.norm(U.T @ V) ** 2 for w, U in enumerate(places) for V in places[:w])
         objective.append(float(value + agreement * alike))
-        converged = len(objective) > 1 and objective[-1] - objective[-2] <= tol * objective[-1]
-        # Views that are not drawn anywhere are where they should be at once.
-        converged |= not agreement or (form == "pairwise" and len(spaces) == 1)
+        converged = alone or (len(objective) > 1 and objective[-1] - objective[-2] <= tol * objective[-1])
     return Agreement(places, centroid if form == "centroid" else np.hstack(places), objective, converged)
 
 
 class _LeadingSpace:
     """The leading eigenvectors of a matrix plus others of low rank, one after the other, each from the last one."""
 
-    def __init__(self, matrix: Array, n_vectors: int):
-        self.matrix, self.n_vectors = matrix, n_vectors
+    def __init__(self, matrix: Array, n_vectors: int, accuracy: float):
+        self.matrix, self.n_vectors, self.accuracy = matrix, n_vectors, accuracy
         width = n_vectors + _SPARE
         self.is_small = len(matrix) <= max(_DENSE_ROWS, 4 * width)
         self.last = np.random.default_rng(0).standard_normal((len(matrix), width))
@@ -122,7 +123,10 @@ class _LeadingSpace:
             values, vectors = values[::-1], vectors[:, ::-1]
         else:
             values, vectors = leading_subspace(
-                lambda block: self.matrix @ block + drawn @ (drawn.T @ block), self.last, self.n_vectors
+                lambda block: self.matrix @ block + drawn @ (drawn.T @ block),
+                self.last,
+                self.n_vectors,
+                tol=self.accuracy,
             )
             self.last = vectors
         U = vectors[:, : self.n_vectors]
