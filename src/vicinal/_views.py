@@ -64,8 +64,10 @@ def named(views: Iterable[Any], names: Iterable[str] | None) -> dict[str, Any]:
 
 
 def take_columns(X: Any, columns: Columns) -> Any:
-    """Some columns of a matrix or a frame, by their numbers; side by side without a copy where possible."""
+    """Some columns of a matrix or a frame, by their numbers; all of them are X itself."""
     place = as_slice(columns)
+    if isinstance(place, slice) and place == slice(0, X.shape[1]):
+        return X
     return X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
 
 
