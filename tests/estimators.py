@@ -27,6 +27,8 @@ from vicinal.select import (
     LUFS,
     MCFS,
     MMPOP,
+    MVFS,
+    MVUFS,
     NDFS,
     PPOP,
     RSFS,
@@ -37,6 +39,7 @@ from vicinal.select import (
     UDFS,
     LaplacianScore,
     MaximumVariance,
+    PerView,
 )
 
 ONE_OF_EACH = sorted(
@@ -66,6 +69,9 @@ ONE_OF_EACH = sorted(
         NDFS(n_clusters=2, tol=0.01),
         RUFS(n_clusters=2, tol=0.01),
         RSFS(n_clusters=2, tol=0.01),
+        MVFS(n_clusters=2, tol=0.01),
+        MVUFS(n_clusters=2, tol=0.01),
+        PerView(LaplacianScore()),
         SNFS(),
         GFS(),
         LUFS(n_clusters=2),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         LUFS,
         MCFS,
         MMPOP,
+        MVFS,
+        MVUFS,
         NDFS,
         PPOP,
         RSFS,
@@ -44,6 +46,8 @@ __all__ = [
     "LUFS",
     "MCFS",
     "MMPOP",
+    "MVFS",
+    "MVUFS",
     "NDFS",
     "NRCL",
     "PPOP",
@@ -81,7 +85,7 @@ __all__ = [
 ]
 
 _HOMES = ("local", "expand", "learned", "select", "link", "cluster")  # the modules that define the classes above
-_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report")
+_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
 

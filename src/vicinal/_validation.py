@@ -166,8 +166,8 @@ def check_feature_count(name: str, value: Any, n_features: int, *, or_auto: bool
     )
 
 
-def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int | None:
-    """How many of the features a selector keeps; None if its own rule says."""
+def check_selected_count(value: Any, n_features: int, *, has_rule: bool, owner: str = "X") -> int | None:
+    """How many of the features of its owner a selector keeps; None if its own rule says."""
     if has_rule and isinstance(value, str) and value == "auto":
         return None
     if isinstance(value, str) and value == "all":
@@ -182,8 +182,8 @@ def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int 
         )
     if value > n_features:
         raise ValueError(
-            f"n_features_to_select={value}, but X has {n_features} feature{'s' * (n_features != 1)}; ask for fewer, or "
-            "for 'all'."
+            f"n_features_to_select={value}, but {owner} has {n_features} feature{'s' * (n_features != 1)}; ask for "
+            "fewer, or for 'all'."
         )
     return int(value)
 

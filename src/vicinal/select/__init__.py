@@ -5,7 +5,10 @@ from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
 from ._lufs import LUFS
 from ._mcfs import MCFS
+from ._mvfs import MVFS
+from ._mvufs import MVUFS
 from ._ndfs import NDFS
+from ._per_view import PerView
 from ._pop import MMPOP, PPOP, SPOP
 from ._registry import SELECTORS, SelectorEntry
 from ._rsfs import RSFS
@@ -20,6 +23,8 @@ __all__ = [
     "LUFS",
     "MCFS",
     "MMPOP",
+    "MVFS",
+    "MVUFS",
     "NDFS",
     "PPOP",
     "RSFS",
@@ -32,5 +37,6 @@ __all__ = [
     "FeatureSelector",
     "LaplacianScore",
     "MaximumVariance",
+    "PerView",
     "SelectorEntry",
 ]

@@ -12,6 +12,8 @@ from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
 from ._lufs import LUFS
 from ._mcfs import MCFS
+from ._mvfs import MVFS
+from ._mvufs import MVUFS
 from ._ndfs import NDFS
 from ._pop import MMPOP, PPOP, SPOP
 from ._rsfs import RSFS
@@ -85,6 +87,8 @@ SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
             SelectorEntry("spop", "SPOP", SPOP, scale="minmax"),
             SelectorEntry("ppop", "PPOP", PPOP, scale="minmax"),
             SelectorEntry("mmpop", "MMPOP", MMPOP, scale="minmax"),
+            SelectorEntry("mvfs", "MVFS", MVFS, ("regression_weight", "sparsity")),
+            SelectorEntry("mvufs", "MVUFS", MVUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
         )
     }
 )
