@@ -53,7 +53,7 @@ class SelectorEntry:
     >>> [entry.name for entry in SELECTORS.values() if entry.reads_links]
     ['lufs', 'gfs', 'spop', 'ppop', 'mmpop']
     >>> [entry.name for entry in SELECTORS.values() if entry.reads_views]
-    ['cdma']
+    ['mvfs', 'mvufs', 'cdma']
     """
 
     name: str
