@@ -124,6 +124,8 @@ VARIANTS = [
     SNFS(affinity="euclidean"),
     SNFS(affinity="cosine"),
     SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
+    PerView(RUFS(n_clusters=2, tol=0.01)),
+    PerView(SNFS(), "auto"),
     PPOP(penalty="auto", average=False),
     MMPOP(penalty=0),
     MMPOP(solver="exact"),
