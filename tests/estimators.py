@@ -23,6 +23,7 @@ from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from vicinal.select import (
+    CDMAFS,
     GFS,
     LUFS,
     MCFS,
@@ -78,6 +79,7 @@ ONE_OF_EACH = sorted(
         SPOP(),
         PPOP(),
         MMPOP(),
+        CDMAFS(),
         NRCL(3, n_epochs=3),
         LinkRanking(3, n_epochs=3),
         DeepWalk(4, n_walks=2, walk_length=5),
@@ -126,6 +128,7 @@ VARIANTS = [
     SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
     PerView(RUFS(n_clusters=2, tol=0.01)),
     PerView(SNFS(), "auto"),
+    CDMAFS("auto", penalty=0.1, unit_rows=False),
     PPOP(penalty="auto", average=False),
     MMPOP(penalty=0),
     MMPOP(solver="exact"),

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import vicinal
 from vicinal import (
+    CDMAFS,
     GFS,
     LINE,
     LUFS,
@@ -96,6 +97,7 @@ CASES = [  # each with a parameter that it refuses
     (PPOP(random_state=0), {"tol": -1}),
     (MMPOP(random_state=0), {"tol": -1}),
     (LUFS(n_clusters=2, random_state=0), {"tol": -1}),
+    (CDMAFS(), {"penalty": -1}),
     (NRCL(3, n_epochs=2, random_state=0), {"tol": -1}),
     (LinkRanking(3, n_epochs=2, random_state=0), {"tol": -1}),
     (DeepWalk(4, n_walks=2, walk_length=5, random_state=0), {"window": 0}),

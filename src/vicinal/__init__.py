@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
+        CDMAFS,
         GFS,
         LUFS,
         MCFS,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "CDMAFS",
     "GFS",
     "LINE",
     "LUFS",

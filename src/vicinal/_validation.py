@@ -233,6 +233,21 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
     return checked
 
 
+def check_weights(W: Any, name: str = "W") -> Matrix:
+    """The symmetric, non-negative weights of a graph, dense or CSR."""
+    weights = check_array(W, accept_sparse="csr", dtype=np.float64, input_name=name)
+    if weights.shape[0] != weights.shape[1]:
+        raise ValueError(
+            f"{name} must have as many columns as rows, one of each per node; its shape is {weights.shape}."
+        )
+    values = weights.data if sp.issparse(weights) else weights
+    if values.size and values.min() < 0:
+        raise ValueError(f"{name} has negative weights; a graph's weights must be at least 0.")
+    if abs(weights - weights.T).max() > 1e-10 * values.max(initial=0.0):
+        raise ValueError(f"{name} must be symmetric; take (W + W.T) / 2 of a directed graph.")
+    return weights
+
+
 def check_names_of_rows(X: Any, adjacency: Any) -> None:
     """Refuses a network whose nodes have other names than the rows of a frame, or the same in another order.
 

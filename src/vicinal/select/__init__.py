@@ -1,6 +1,7 @@
 """Which columns are worth keeping, when there are no labels."""
 
 from ._base import FeatureSelector
+from ._cdma import CDMAFS
 from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
 from ._lufs import LUFS
@@ -19,6 +20,7 @@ from ._udfs import UDFS
 from ._variance import MaximumVariance
 
 __all__ = [
+    "CDMAFS",
     "GFS",
     "LUFS",
     "MCFS",
