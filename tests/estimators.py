@@ -126,6 +126,8 @@ VARIANTS = [
     SNFS(affinity="euclidean"),
     SNFS(affinity="cosine"),
     SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
+    PerView(RUFS(n_clusters=2, tol=0.01)),
+    PerView(SNFS(), "auto"),
     CDMAFS("auto", penalty=0.1, unit_rows=False),
     PPOP(penalty="auto", average=False),
     MMPOP(penalty=0),

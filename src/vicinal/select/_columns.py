@@ -18,7 +18,7 @@ def varying(X: Matrix) -> NDArray[np.bool_]:
 
 
 def telling(groups: list[NDArray[np.intp]], kept: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Groups with a column that is kept, for rows that are all alike have no nearest ones; the first if none has one."""
+    """Groups with a column that is kept: rows that are all alike have no nearest ones. Where none has, the first."""
     return [columns for columns in groups if kept[columns].any()] or groups[:1]
 
 

@@ -18,7 +18,7 @@ from .._magnitudes import as_doubles
 from .._messages import warn
 from .._optim import Solved, descend, minimize_in_box, row_lengths
 from .._validation import Matrix, check_count, check_non_negative
-from .._views import take_columns
+from .._views import as_slice, take_columns
 from ._base import FeatureSelector, Ranked
 from ._columns import check_cluster_count, telling, varying
 
@@ -76,10 +76,10 @@ class SharedLabels(LabelObjective):
     """The mean of the views' objectives, which have the labels in common; each has its own of the rows of W."""
 
     def __init__(self, objectives: list[ViewObjective], columns: list[NDArray[np.intp]], n_columns: int):
-        self.objectives, self.columns = objectives, columns
+        self.objectives, self.columns = objectives, [as_slice(own) for own in columns]
         self.label_size = objectives[0].label_size
         self.coefficient_smoothing = np.zeros(n_columns)
-        for one, own in zip(objectives, columns, strict=True):
+        for one, own in zip(objectives, self.columns, strict=True):
             self.coefficient_smoothing[own] = one.coefficient_smoothing
 
     def __call__(self, F: Array, W: Array) -> tuple[float, Array, Array]:
