@@ -43,9 +43,9 @@ def fixed_numbers(experiment: Experiment, data: str | None = None) -> list[Numbe
     return sorted({count for spec in experiment.data for count in fixed_numbers(experiment, spec.name)})
 
 
-def in_words(number: Number) -> str:
-    """A number or share of columns."""
-    return f"{number} columns" if isinstance(number, int) else f"{100 * number:g} % of columns"
+def in_words(number: Number | str | None) -> str:
+    """A number or share of columns, or all of them."""
+    return f"{100 * number:g} % of columns" if isinstance(number, float) else f"{number} columns"
 
 
 def counts(method: Method, features: Sequence[Number | str]) -> list[Number | str]:

@@ -137,7 +137,8 @@ class Measure:
 def read_measure(text: str, metrics: Iterable[Metric]) -> Measure:
     """The measure that `str` writes so."""
     for metric in metrics:
-        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+|0\.\d+))?(?:/(raw|unit)-([1-9]\d*))?", text)
+        place, protocol_form = r"(?:@(\w+|0\.\d+))?", r"(?:/(raw|unit)-([1-9]\d*))?"
+        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}{place}{protocol_form}", text)
         if match:
             best, at, rows, starts = match.groups()
             protocol = KMeansProtocol(rows == "unit", int(starts)) if rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from .._page import Table
 from .._words import capital, listed
@@ -138,7 +139,7 @@ def _label_sentences(experiment: Experiment, contest: Contest, summaries: list[S
         rivals = [s.by_labels for s in summaries if s.data == data and not s.ours and s.by_labels is not None]
         best = max((rival for rival in rivals if rival.n), key=lambda rival: rival.mean, default=None)
         if ours is not None and best is not None and best.mean > ours:
-            place = f"{best.label} with {in_words(best.measure.at)}, {best.mean:.4f}"
+            place = f"{best.label} with {experiment.task.place(replace(best.measure, protocol=None))}, {best.mean:.4f}"
             above.append(f"{experiment.data_label(data)} ({place})")
     if not above:
         return []

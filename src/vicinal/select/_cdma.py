@@ -80,6 +80,8 @@ class CDMAFS(MultiViewSelector):
         The columns that are kept.
     n_auto_ : list of int
         How many columns of each view have weight 1, at least 1.
+    graph_ : CSR array of shape (n_samples, n_samples)
+        The fused graph.
     penalty_ : dict of str to float
         The penalty that was used in each view.
     objective_ : ndarray of shape (n_iter_ + 1,)
@@ -155,6 +157,7 @@ class CDMAFS(MultiViewSelector):
             max_iter=self.n_diffusions,
             n_jobs=self.n_jobs,
         )
+        self.graph_ = graph
         self.weights_, scores = np.empty(self.n_features_in_), np.empty(self.n_features_in_)
         self.penalty_, found = {}, []
         for (name, columns), wanted in zip(self.views_.items(), self._counts(self.n_features_to_select), strict=True):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +117,7 @@ class Selection(Task):
     name = "selection"
     metrics = METRICS
     Options = SelectionOptions
-    roles = (Role.COLUMNS, Role.SELECTOR, Role.LINKS)
+    roles: ClassVar[tuple[Role, ...]] = (Role.COLUMNS, Role.SELECTOR, Role.LINKS)
     quick_rows = QUICK_ROWS
 
     def check(self, experiment: Experiment) -> None:
@@ -175,8 +175,8 @@ class Selection(Task):
                 start = time.perf_counter()
                 for count, way in itertools.product(wanted, ways):
                     full = nonzeros(sample.X[:, kept[count]]) / len(sample)
-                    made = Trial(parameters, len(kept[count]), full, scores_of(kept[count], way))
-                    trials[count, way].append(made)
+                    trial = Trial(parameters, len(kept[count]), full, scores_of(kept[count], way))
+                    trials[count, way].append(trial)
                 cluster_seconds += time.perf_counter() - start
         outcome.notes += [f"{times} of {fits.number} fits {what}" for what, times in fits.complaints.items()]
         outcome.feature_seconds = fits.seconds / max(fits.number, 1)

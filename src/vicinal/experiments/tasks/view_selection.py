@@ -22,6 +22,9 @@ from .._metric import KMeansProtocol
 from .._work import Outcome, Work
 from .selection import Fits, Kept, Scores, Selection, SelectionOptions, cluster_scores
 
+# What selectors of many columns take hardly depends on the number of rows.
+QUICK_COLUMNS = 500
+
 
 @dataclass(frozen=True)
 class ViewSelectionOptions(SelectionOptions):
@@ -51,6 +54,8 @@ class ViewSelection(Selection):
         """Columns are chosen anew from rows as they are and from rows of unit length."""
         if sample.views is None:
             raise ValueError(f"Columns of each view are to be chosen, and {work.cell.data} is not divided into views.")
+        if work.experiment.quick:
+            sample = with_few_columns(sample, QUICK_COLUMNS)
         protocols = work.options.protocols()
         for unit_rows in dict.fromkeys(way.unit_rows for way in protocols):
             rows = with_unit_rows(sample) if unit_rows else sample
@@ -100,6 +105,9 @@ class ViewSelection(Selection):
 
         return by_views
 
+    def quick_size(self, experiment: Experiment) -> str:
+        return f"{super().quick_size(experiment)}, {QUICK_COLUMNS} columns of each view"
+
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
         options = experiment.options
         ways = "; ".join(way.label for way in options.protocols())
@@ -123,3 +131,13 @@ def with_unit_rows(sample: Sample) -> Sample:
     parts = split_views(sample.X, sample.views)
     X, _ = stack_views({name: normalize(part) for name, part in parts.items()})
     return replace(sample, X=X)
+
+
+def with_few_columns(sample: Sample, most: int) -> Sample:
+    """At most so many columns of each view, those with the fewest zeros."""
+    parts = split_views(sample.X, sample.views)
+    for name, part in parts.items():
+        filled = np.asarray((part != 0).sum(axis=0)).ravel()
+        parts[name] = part[:, np.sort(np.argsort(-filled, kind="stable")[:most])]
+    X, views = stack_views(parts)
+    return replace(sample, X=X, views=views, names=None)
