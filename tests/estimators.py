@@ -23,10 +23,13 @@ from vicinal.expand.kernels import Gaussian
 from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from vicinal.select import (
+    CDMAFS,
     GFS,
     LUFS,
     MCFS,
     MMPOP,
+    MVFS,
+    MVUFS,
     NDFS,
     PPOP,
     RSFS,
@@ -37,6 +40,7 @@ from vicinal.select import (
     UDFS,
     LaplacianScore,
     MaximumVariance,
+    PerView,
 )
 
 ONE_OF_EACH = sorted(
@@ -66,12 +70,16 @@ ONE_OF_EACH = sorted(
         NDFS(n_clusters=2, tol=0.01),
         RUFS(n_clusters=2, tol=0.01),
         RSFS(n_clusters=2, tol=0.01),
+        MVFS(n_clusters=2, tol=0.01),
+        MVUFS(n_clusters=2, tol=0.01),
+        PerView(LaplacianScore()),
         SNFS(),
         GFS(),
         LUFS(n_clusters=2),
         SPOP(),
         PPOP(),
         MMPOP(),
+        CDMAFS(),
         NRCL(3, n_epochs=3),
         LinkRanking(3, n_epochs=3),
         DeepWalk(4, n_walks=2, walk_length=5),
@@ -118,6 +126,9 @@ VARIANTS = [
     SNFS(affinity="euclidean"),
     SNFS(affinity="cosine"),
     SNFS(0.5, n_neighbors=4, penalty="auto", random_state=0),
+    PerView(RUFS(n_clusters=2, tol=0.01)),
+    PerView(SNFS(), "auto"),
+    CDMAFS("auto", penalty=0.1, unit_rows=False),
     PPOP(penalty="auto", average=False),
     MMPOP(penalty=0),
     MMPOP(solver="exact"),

@@ -21,7 +21,7 @@ SOURCES = sorted(path for path in ROOT.rglob("*") if path.suffix in (".py", ".cp
 BOXES = [
     {"_native", "_optim"},
     {"_calls", "_validation", "_writing"},
-    {"graphs", "network"},
+    {"graphs", "network", "views"},
     {"_linked_rows"},
     {"local", "expand", "learned", "select", "link", "cluster"},
     {"vicinal"},  # the public names, and the version

@@ -31,6 +31,8 @@ FAST = {
     "NDFS": {"max_iter": 3},
     "RUFS": {"max_iter": 1},
     "RSFS": {"max_iter": 1},
+    "MVFS": {"max_iter": 3},
+    "MVUFS": {"max_iter": 1},
     "SNFS": {"max_iter": 3},
 }
 FEW_COLUMNS = {"HermiteMap": 15, "SubsetProductMap": 10}

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
+        CDMAFS,
         GFS,
         LUFS,
         MCFS,
         MMPOP,
+        MVFS,
+        MVUFS,
         NDFS,
         PPOP,
         RSFS,
@@ -39,11 +42,14 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "CDMAFS",
     "GFS",
     "LINE",
     "LUFS",
     "MCFS",
     "MMPOP",
+    "MVFS",
+    "MVUFS",
     "NDFS",
     "NRCL",
     "PPOP",
@@ -81,7 +87,7 @@ __all__ = [
 ]
 
 _HOMES = ("local", "expand", "learned", "select", "link", "cluster")  # the modules that define the classes above
-_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report")
+_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,8 @@ class Table:
     """Rows to learn from: a frame with named columns, a matrix or a sparse matrix; and the target if there is one.
 
     `names` are the names of the columns of X, or their numbers where the file has no names; `row_names` those of the
-    rows, where an NPZ file has them. `frame` is the frame as it was read, with the target in its own type.
+    rows, where an NPZ file has them. `frame` is the frame as it was read, with the target in its own type. `views` are
+    the columns of each view, where an NPZ file has several.
     """
 
     X: pl.DataFrame | Matrix
@@ -44,6 +46,7 @@ class Table:
     names: list[str] = field(default_factory=list)
     frame: pl.DataFrame | None = None
     row_names: list[str] = field(default_factory=list)
+    views: dict[str, NDArray[np.intp]] = field(default_factory=dict)
 
 
 def read_table(
@@ -162,13 +165,12 @@ def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
         raise ValueError(f"{path.name} has no array {target!r}; its arrays are {listed(given)}.")
     if prefix is not None:
         with _whole_arrays(path):
-            data, indices, indptr, shape = (arrays[part] for part in parts)
             kind = sp.csc_matrix if arrays.get("format", np.array(b"csr")).item() == b"csc" else sp.csr_matrix
-            X = kind((data, indices, indptr), shape=tuple(shape))
-            X.check_format(full_check=True)
-            X = X.tocsr()
+            X = _csr({part: arrays[prefix + part] for part in CSR_PARTS}, kind)
     elif "X" in arrays:
         X = _as_matrix(arrays["X"], path)
+    elif views := sorted(int(found[1]) for array in given if (found := re.fullmatch(r"view(\d+)_indptr", array))):
+        return _read_views(path, views, target, drop)
     else:
         raise ValueError(
             f"{path.name} has neither an array 'X' nor the parts of a CSR matrix; its arrays are {listed(given)}."
@@ -180,6 +182,32 @@ def _read_npz(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:
     table = _as_table(X, y, name if y is not None else "", names, drop, path)
     table.row_names = row_names if len(row_names) == X.shape[0] else []
     return table
+
+
+def _read_views(path: Path, numbers: Sequence[int], target: str | None, drop: tuple[str, ...]) -> Table:
+    """A file of several CSR matrices with the same rows, as data sets have them: view1_data, view1_indices, ..."""
+    with _whole_arrays(path), np.load(path, allow_pickle=False) as file:
+        matrices = [_csr({part: file[f"view{k}_{part}"] for part in CSR_PARTS}) for k in numbers]
+        X = sp.hstack(matrices, format="csr")
+        views = _text_array(file, "view_names") if "view_names" in file.files else []
+        terms = [_text_array(file, f"view{k}_terms") if f"view{k}_terms" in file.files else [] for k in numbers]
+        y = file[target or "y"] if (target or "y") in file.files else None
+    if len(views) != len(numbers):
+        views = [f"view{k}" for k in numbers]
+    names = [f"{view}:{term}" for view, own in zip(views, terms, strict=True) for term in own]
+    names = names if len(set(names)) == len(names) == X.shape[1] else _numbers(X)
+    table = _as_table(X, y, (target or "y") if y is not None else "", names, drop, path)
+    owners = dict(zip(names, np.repeat(views, [matrix.shape[1] for matrix in matrices]).tolist(), strict=True))
+    of_left = np.array([owners[name] for name in table.names])
+    table.views = {view: np.flatnonzero(of_left == view) for view in views if view in of_left}
+    return table
+
+
+def _csr(arrays: Mapping[str, NDArray], kind: Any = sp.csr_matrix) -> sp.csr_matrix:
+    data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
+    X = kind((data, indices, indptr), shape=tuple(shape))
+    X.check_format(full_check=True)
+    return X.tocsr()
 
 
 def _read_libsvm(path: Path, target: str | None, drop: tuple[str, ...]) -> Table:

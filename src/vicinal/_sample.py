@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from ._preparation import take_rows
+from ._validation import suggest
+from ._views import take_columns
 
 # What an estimator's `fit` may ask for beside X and y, by the names of its arguments.
 EXTRA_INPUTS = ("adjacency", "side")
@@ -94,6 +96,23 @@ class Sample:
         """The same rows with other columns, whose names and views are no longer known."""
         same = X.shape[1] == self.X.shape[1]
         return replace(self, X=X, names=self.names if same else None, views=self.views if same else None)
+
+    def with_views(self, names: Sequence[str]) -> Sample:
+        """The same rows with the columns of some views only, in that order."""
+        known = self.views or {}
+        for name in names:
+            if name not in known:
+                if not known:
+                    raise ValueError(f"There is no view {name!r}: the columns are not divided into views.")
+                raise ValueError(f"There is no view {name!r}; {suggest(name, known)}")
+        places = np.concatenate([np.arange(self.X.shape[1])[known[name]] for name in names])
+        ends = np.cumsum([0, *(known[name].stop - known[name].start for name in names)]).tolist()
+        return replace(
+            self,
+            X=take_columns(self.X, places),
+            names=None if self.names is None else tuple(self.names[place] for place in places),
+            views={name: slice(*ends[k : k + 2]) for k, name in enumerate(names)},
+        )
 
     @property
     def n_classes(self) -> int:

@@ -166,8 +166,8 @@ def check_feature_count(name: str, value: Any, n_features: int, *, or_auto: bool
     )
 
 
-def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int | None:
-    """How many of the features a selector keeps; None if its own rule says."""
+def check_selected_count(value: Any, n_features: int, *, has_rule: bool, owner: str = "X") -> int | None:
+    """How many of the features of its owner a selector keeps; None if its own rule says."""
     if has_rule and isinstance(value, str) and value == "auto":
         return None
     if isinstance(value, str) and value == "all":
@@ -182,8 +182,8 @@ def check_selected_count(value: Any, n_features: int, *, has_rule: bool) -> int 
         )
     if value > n_features:
         raise ValueError(
-            f"n_features_to_select={value}, but X has {n_features} feature{'s' * (n_features != 1)}; ask for fewer, or "
-            "for 'all'."
+            f"n_features_to_select={value}, but {owner} has {n_features} feature{'s' * (n_features != 1)}; ask for "
+            "fewer, or for 'all'."
         )
     return int(value)
 
@@ -231,6 +231,21 @@ def check_adjacency(adjacency: Any, n_rows: int) -> sp.csr_array:
             f"{loops[0]}; set its diagonal to 0."
         )
     return checked
+
+
+def check_weights(W: Any, name: str = "W") -> Matrix:
+    """The symmetric, non-negative weights of a graph, dense or CSR."""
+    weights = check_array(W, accept_sparse="csr", dtype=np.float64, input_name=name)
+    if weights.shape[0] != weights.shape[1]:
+        raise ValueError(
+            f"{name} must have as many columns as rows, one of each per node; its shape is {weights.shape}."
+        )
+    values = weights.data if sp.issparse(weights) else weights
+    if values.size and values.min() < 0:
+        raise ValueError(f"{name} has negative weights; a graph's weights must be at least 0.")
+    if abs(weights - weights.T).max() > 1e-10 * values.max(initial=0.0):
+        raise ValueError(f"{name} must be symmetric; take (W + W.T) / 2 of a directed graph.")
+    return weights
 
 
 def check_names_of_rows(X: Any, adjacency: Any) -> None:

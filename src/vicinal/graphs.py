@@ -12,11 +12,20 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_array
 
+from ._fusion import fuse_graphs, scaled_similarities
 from ._magnitudes import unit_rows
 from ._nearest import nearest_rows
-from ._validation import Matrix, check_choice, check_count, check_positive
+from ._validation import Matrix, check_choice, check_count, check_positive, check_weights
 
-__all__ = ["laplacian", "leading_eigenvectors", "nearest_rows", "neighbor_graph", "smooth_eigenvectors"]
+__all__ = [
+    "fuse_graphs",
+    "laplacian",
+    "leading_eigenvectors",
+    "nearest_rows",
+    "neighbor_graph",
+    "scaled_similarities",
+    "smooth_eigenvectors",
+]
 
 WEIGHTS = ("binary", "heat", "cosine")
 
@@ -115,7 +124,7 @@ def laplacian(W: Matrix, *, normalized: bool = False) -> sp.csr_array:
     array([[ 2., -2.],
            [-2.,  2.]])
     """
-    weights = _checked_weights(W)
+    weights = sp.csr_array(check_weights(W))
     degrees = _degrees(weights)
     L = sp.csr_array(sp.diags_array(degrees) - weights)
     if normalized:
@@ -155,7 +164,7 @@ def smooth_eigenvectors(W: Matrix, n_vectors: int) -> tuple[NDArray[np.float64],
     >>> values.round(3), vectors.ravel().round(3)
     (array([0.5]), array([ 0.577,  0.289, -0.289, -0.577]))
     """
-    weights = _checked_weights(W)
+    weights = sp.csr_array(check_weights(W))
     check_count("n_vectors", n_vectors)
     degrees = _degrees(weights)
     joined = np.flatnonzero(degrees > 0)
@@ -299,18 +308,6 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     size = max(1, _BLOCK // n_columns)
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-def _checked_weights(W: Matrix) -> sp.csr_array:
-    weights = sp.csr_array(check_array(W, accept_sparse="csr", dtype=np.float64))
-    if weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"W must have as many columns as rows, one of each per node; its shape is {weights.shape}.")
-    if weights.nnz and weights.data.min() < 0:
-        raise ValueError("W has negative weights; a graph's weights must be at least 0.")
-    difference = abs(weights - weights.T)
-    if difference.nnz and difference.max() > 1e-10 * weights.max():
-        raise ValueError("W must be symmetric; take (W + W.T) / 2 of a directed graph.")
-    return weights
 
 
 def _degrees(weights: sp.csr_array) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from vicinal.expand import RBFMap, _kernel_map
+from vicinal.expand import RBFMap
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 # Of its kernel LAPACK's driver "evr" returns vectors that are not orthogonal.
@@ -176,16 +176,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated():
     assert RBFMap(max_memory=24 * 1000**2, n_components=10).fit_transform(DIGITS[:1000]).shape == (1000, 10)
     with pytest.raises(MemoryError, match=r"of 20000000 rows .* need 9.6e[+]06 GB .* GB are available"):
         RBFMap().fit(np.zeros((20_000_000, 1), dtype=np.float32))
-
-
-def test_available_memory_is_that_of_the_machine(monkeypatch):
-    available = _kernel_map._available_memory()
-
-    def missing(*_):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(_kernel_map, "open", missing, raising=False)
-    assert 2**20 < available <= _kernel_map._available_memory() < 2**60
 
 
 @pytest.mark.parametrize(

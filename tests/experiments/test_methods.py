@@ -25,7 +25,7 @@ def test_all_run_on_all_kinds_of_data(name, kind):
     if "csr" in kind:
         X = np.where(np.abs(X) < 0.5, 0, X)
         # Some refuse negative values, or ask which columns rows have in common; CSR is not shifted.
-        X = np.abs(X) if name in ("rufs", "gfs", "spop", "ppop", "mmpop") else X
+        X = np.abs(X) if name in ("rufs", "mvufs", "gfs", "spop", "ppop", "mmpop") else X
     if "missing" in kind:
         X[::7, 1] = np.nan
     X = sp.csr_matrix(X) if "csr" in kind else X

@@ -35,7 +35,7 @@ def value(X, F, W, alpha, beta, orthogonality):
 
 
 def problem_of(X, *, alpha=1.0, beta=1.0, orthogonality=100.0, form="auto"):
-    return _Problem(X, laplacian(neighbor_graph(X, 5), normalized=True), alpha, beta, orthogonality, form)
+    return _Problem([X], laplacian(neighbor_graph(X, 5), normalized=True), alpha, beta, orthogonality, form)
 
 
 @pytest.mark.parametrize("shape", [(40, 12), (20, 50)])
@@ -66,7 +66,7 @@ def test_labels_go_down_on_the_explicit_form_and_coefficients_are_its_regression
         return np.trace(F.T @ P @ F) + 10.0 * np.sum((F.T @ F - np.eye(5)) ** 2)
 
     F = spectral_indicators(neighbor_graph(X, 5), 5, 0)
-    lower = problem._lower_labels(F, ridge)
+    lower = problem._lower_labels(F, [ridge])
     assert explicit(lower) < explicit(F)
     # The parabolas lie above the lengths, so that the objective itself is not above what F went down on.
     W = inverse @ X.T @ lower

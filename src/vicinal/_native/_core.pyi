@@ -262,3 +262,29 @@ def latent_steps(
     squares: NDArray[np.float32],
     callback: Callable[[float], object] | None = None,
 ) -> None: ...
+def diffuse(
+    shares: NDArray[np.float32],
+    targets: NDArray[Any],
+    starts: NDArray[Any],
+    between: NDArray[np.float32],
+    out: NDArray[np.float32],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+) -> None: ...
+def align_rows(
+    rows: SparseRows,
+    weights: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    scale: float,
+    link_weights: NDArray[np.float64],
+    targets: NDArray[Any],
+    starts: NDArray[Any],
+    means: NDArray[np.float64],
+    mean: float,
+    everywhere: bool,
+    received: NDArray[np.float64],
+    products: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> float: ...

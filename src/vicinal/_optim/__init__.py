@@ -2,6 +2,7 @@
 
 from ._box import BoxMinimum, box_gap, minimize_in_box
 from ._descent import descend, descend_by_reweighting, row_lengths
+from ._eigenvectors import leading_subspace
 from ._lars import LassoPath, as_columns, least_angle_lasso
 from ._latent import LatentTriplets, minimize_smooth
 from ._nonnegative import multiplicative_step, orthogonal_parts
@@ -27,6 +28,7 @@ __all__ = [
     "descend",
     "descend_by_reweighting",
     "find_penalty",
+    "leading_subspace",
     "least_angle_lasso",
     "minimize_in_box",
     "minimize_smooth",

@@ -34,6 +34,7 @@ def find_penalty(
     factor: float = 4.0,
     lowest: float = 0.0,
     max_tries: int = 30,
+    tolerance: int = 0,
 ) -> FoundPenalty[State]:
     """Bisects the logarithm of the penalty until `wanted` features are kept, or no penalty between two comes nearer.
 
@@ -53,6 +54,8 @@ def find_penalty(
         No penalty below it is tried: if it keeps too few, the search has not converged.
     max_tries : int
         Then the nearest that was found counts, and the search has not converged.
+    tolerance : int
+        By how much the number may differ from the wanted one.
     """
     fewer = more = None
     best: tuple[float, int, State] | None = None
@@ -67,7 +70,7 @@ def find_penalty(
             fewer = penalty
         if kept >= wanted:
             more = penalty
-        found = kept == wanted or (fewer is not None and more is not None and fewer / more < 1 + 1e-5)
+        found = abs(kept - wanted) <= tolerance or (fewer is not None and more is not None and fewer / more < 1 + 1e-5)
         if fewer is None:
             penalty *= factor
         elif more is None:

@@ -48,8 +48,14 @@ def make_selector(method: str, given: Mapping[str, Any]) -> FeatureSelector:
     return made(SELECTORS[method].kind, method, given, PARAMETERS)
 
 
-def parse_features(text: str | None, method: str) -> int | float | str:
-    """What -k says: a number of columns, a share of them, "auto" or "all"; without it, the method's default."""
+def parse_features(text: str | None, method: str) -> Any:
+    """What -k says: a number of columns, a share of them, "auto" or "all", or one of these for each view by its name.
+
+    Without it, the method's default.
+    """
+    if text is not None and "=" in text:
+        parts = [part.partition("=") for part in text.split(",")]
+        return {view.strip(): parse_features(wanted.strip(), method) for view, _, wanted in parts}
     if text is None:
         return "auto" if SELECTORS[method].has_rule else 0.5
     if text == "auto" and not SELECTORS[method].has_rule:
@@ -73,7 +79,9 @@ def parse_features(text: str | None, method: str) -> int | float | str:
     return wanted
 
 
-def check_number(wanted: int | float | str, n_columns: int, file: Path) -> None:
+def check_number(wanted: Any, n_columns: int, file: Path) -> None:
+    if isinstance(wanted, Mapping):
+        raise ValueError(f"-k names the views {_files.listed(list(wanted))}; say with --views what these are.")
     if isinstance(wanted, int) and wanted > n_columns:
         columns = f"{n_columns} column{'s' * (n_columns != 1)}"
         raise ValueError(f"{file.name} has {columns} to choose from, but -k asks for {wanted}; ask for fewer, or all.")
@@ -141,7 +149,13 @@ def show_ranking(selector: Any, names: Sequence[str], top: int) -> None:
     n_kept = int(selector.support_.sum())
     if top:
         show(score_table(best[:top], scores[:top], n_kept))
-    show(score_chart(scores, n_kept, getattr(selector, "n_auto_", None), width()))
+    show(score_chart(scores, n_kept, own_number(selector), width()))
+
+
+def own_number(selector: Any) -> int | None:
+    """How many columns the method itself would keep, where it has a rule; of one view, if it looks at several."""
+    n_auto = getattr(selector, "n_auto_", None)
+    return n_auto[0] if isinstance(n_auto, list) else n_auto
 
 
 def ranked(selector: Any, names: Sequence[str]) -> tuple[Any, list[str]]:

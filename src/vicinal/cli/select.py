@@ -34,8 +34,8 @@ class Options:
         How columns are ranked. snfs is for many sparse columns such as words; for tables of few columns, some of them
         noise, laplacian-score and spec are safer.
     features
-        How many to keep: a number, a share such as 0.1, all, or auto, which snfs alone can decide. By default auto for
-        snfs, and half of the columns for other methods.
+        How many to keep: a number, a share such as 0.1, all, or auto, which snfs and cdma can decide. By default auto
+        for these, and half of the columns for other methods. Of views: so many of each, or "text=50,tags=20".
     target
         Column that is never looked at, only carried over; in NPZ files the array (default y).
     scale
@@ -44,7 +44,12 @@ class Options:
         rufs, which takes no negative numbers, and for gfs, spop, ppop and mmpop, which ask what rows have in common.
         minmax: every column to [0, 1]. matrix: all divided by one number.
     clusters
-        Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs, lufs).
+        Pseudo classes (mcfs, udfs, ndfs, rufs, rsfs, lufs, mvfs, mvufs).
+    views
+        Views of the rows, whose columns compete among themselves: names with patterns of their columns' names, such as
+        "text:w_*,tags:t_*", or with numbers of columns from 0, target and dropped ones left out, such as
+        "text:0-99,tags:100-"; auto for those of an NPZ file, which cdma, mvfs and mvufs take by themselves. Other
+        methods rank the columns of each view as if there were no other.
     links
         Links between rows (spop, ppop, mmpop, gfs, lufs): a file with two columns, the two ends of each link, as
         numbers of rows from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
@@ -55,14 +60,14 @@ class Options:
     perplexity
         About how many neighbours each row should keep (snfs).
     penalty
-        What each column costs (snfs): the larger, the fewer columns are kept. auto finds one that keeps as many as -k
-        says.
+        What each column costs (snfs, cdma): the larger, the fewer columns are kept. auto finds one that keeps as many
+        as -k says.
     seed
         Fixes all draws.
     top
         How many of the best columns to show.
     plot
-        Write the curve of scores to this file: .svg or .html.
+        Write the curve of scores to this file: .svg or .html. Of views: a report with what each contributes, .html.
     """
 
     output: OptionalOutput = None
@@ -73,6 +78,7 @@ class Options:
     scale: Scale = "auto"
     links: Path | None = None
     nodes: str | None = None
+    views: str | None = None
     clusters: int | None = None
     neighbors: int | None = None
     perplexity: float | None = None
@@ -102,6 +108,7 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
     from ._links import read_links
     from ._ranking import PARAMETERS, as_numbers, check_number, make_selector, parse_features, rank, show_ranking
     from ._terminal import note
+    from ._views import check_view_numbers, read_views, with_views
 
     _check(options)
     given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
@@ -112,15 +119,24 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
     drop = options.drop if options.nodes is None else (*options.drop, options.nodes)
     table = read_table(file, target=options.target, drop=drop, whole_target=False)
     X = as_numbers(table, linked=options.links is not None and options.nodes is None)
-    check_number(wanted, X.shape[1], file)
+    views = read_views(options.views, table, options.method)
+    if views is None:
+        check_number(wanted, X.shape[1], file)
+    else:
+        check_view_numbers(wanted, views, file)
+        selector = with_views(selector, views)
     selector.set_params(n_features_to_select=wanted)
     network = None if options.links is None else read_links(options.links, table, options.nodes, X.shape[0])
     if options.features is None and wanted != "auto":
         note("Half of the columns are kept; say with -k how many you want.")
     seconds, seen = rank(selector, X, scale=options.scale, method=options.method, file=file, network=network)
-    show_ranking(selector, table.names, options.top)
-    remark = "" if network is None else _show_links(selector, seen, network)
-    _write(selector, table, file, options, remark)
+    if views is None:
+        show_ranking(selector, table.names, options.top)
+        remark = "" if network is None else _show_links(selector, seen, network)
+        _plot(selector, table, file, options, remark)
+    else:
+        _show_views(selector, seen, table, file, options)
+    _write(selector, table, options)
     _summarise(X.shape, int(selector.support_.sum()), seconds, options)
 
 
@@ -131,9 +147,11 @@ def _check(options: Options) -> None:
     from .._writing import check_free
     from ..report import check_plot_file
     from ._links import check_links
+    from ._views import check_views
 
     check_jobs(options.jobs)
     check_links(options.method, options.links, options.nodes)
+    check_views(options.method, options.views, options.plot, linked=options.links is not None)
     counts = (("--clusters", options.clusters, 1), ("--neighbors", options.neighbors, 1), ("--seed", options.seed, 0))
     for option, value, least in counts:
         if value is not None:
@@ -156,20 +174,40 @@ def _show_links(selector: Any, X: Any, network: Any) -> str:
     return auc_words(kept)
 
 
-def _write(selector: Any, table: Table, file: Path, options: Options, remark: str) -> None:
-    """The plot and the chosen columns, where they are asked for."""
-    from .._files import write_columns
-    from ..report import write_score_curve
-    from ._ranking import ranked
+def _show_views(selector: Any, X: Any, table: Table, file: Path, options: Options) -> None:
+    """Shows what each view contributes, and writes the same as a report where a plot is asked for."""
+    from ..report import write_report
+    from ._terminal import say, show
+    from ._views import SHARES_HINT, contributions, has_shares, view_page, view_table
 
-    scores, best = ranked(selector, table.names)
-    n_kept = int(selector.support_.sum())
+    made = contributions(selector, X, table.names)
+    show(view_table(made, options.top))
+    if has_shares(made):
+        say(SHARES_HINT)
     if options.plot is not None:
+        threads = f"{options.jobs or 'all'} threads"
+        page = view_page(made, f"{file.name}: columns of {len(made)} views by {options.method}", options.top, threads)
+        write_report(options.plot, page, force=options.force)
+
+
+def _plot(selector: Any, table: Table, file: Path, options: Options, remark: str) -> None:
+    """The curve of scores, where it is asked for."""
+    from ..report import write_score_curve
+    from ._ranking import own_number, ranked
+
+    if options.plot is not None:
+        scores, best = ranked(selector, table.names)
         title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
-        n_auto = getattr(selector, "n_auto_", None)
+        n_kept, n_auto = int(selector.support_.sum()), own_number(selector)
         write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, remark=remark, force=options.force)
+
+
+def _write(selector: Any, table: Table, options: Options) -> None:
+    """The chosen columns, where they are asked for."""
+    from .._files import write_columns
+
     if options.output is not None:
-        if not n_kept:
+        if not selector.support_.any():
             raise ValueError(f"No column is kept, so {options.output} is not written; say with -k how many you want.")
         write_columns(options.output, table, selector.support_, force=options.force)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
+from .._memory import available_memory
 from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_count, check_non_negative, checked_rows
 from ._bandwidth import gamma_from_scale
@@ -196,7 +196,7 @@ class RBFMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _refuse_what_does_not_fit(self, n_samples: int) -> None:
         needed = 8 * n_samples * 3 * n_samples  # the kernel matrix, its eigenvectors and LAPACK's work
         if self.max_memory is None:
-            allowed, limit = _available_memory(), "are available"
+            allowed, limit = available_memory(), "are available"
         else:
             allowed, limit = check_count("max_memory", self.max_memory), "are allowed by max_memory"
         if needed > allowed:
@@ -251,15 +251,3 @@ def _leading_eigenpairs(
     del vectors
     kept *= np.where(kept.max(axis=0) < -kept.min(axis=0), -1.0, 1.0)
     return values[first:][::-1].copy(), kept
-
-
-def _available_memory() -> int:
-    """Bytes that are free without swapping, or all bytes of the machine where the system does not report them."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import gen_batches
 
+from .._memory import refuse_beyond_memory
 from .._validation import Matrix, check_count
 from ._gram import canonical
-from ._kernel_map import _available_memory
 
 BLOCK_ENTRIES = 2**20  # of the output that are computed at once
 LARGEST_INDEX = 2**63 - 1
@@ -49,12 +49,8 @@ def refuse_too_many_columns(n_columns: int, what: str, kernel: str) -> None:
 
 
 def refuse_what_does_not_fit(n_entries: int, bytes_per_entry: int, shape: tuple[int, int], way_out: str) -> None:
-    needed, available = n_entries * bytes_per_entry, _available_memory()
-    if needed > available:
-        raise MemoryError(
-            f"{shape[0]} rows of {shape[1]} columns need {needed / 1e9:.3g} GB of memory, but {available / 1e9:.3g} GB "
-            f"are available; transform fewer rows at a time, {way_out}."
-        )
+    what = f"{shape[0]} rows of {shape[1]} columns"
+    refuse_beyond_memory(n_entries * bytes_per_entry, what, f"transform fewer rows at a time, {way_out}")
 
 
 def dense_products(

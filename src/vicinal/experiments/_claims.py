@@ -85,7 +85,7 @@ def comparisons(claim: Claim, summaries: list[Summary]) -> list[Comparison]:
         ]
         for rival in claim.over:
             theirs = [s for s in beside if s.method == rival and s.measure.at in (ours.measure.at, "all")]
-            made += [Comparison(claim, ours, one) for one in theirs]
+            made += [Comparison(claim, ours, (claim.over_best and one.by_labels) or one) for one in theirs]
     return made
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from .._validation import suggest
 from ._experiment import Experiment
 from ._method import Method, Role
 from ._methods import find_method
+
+Number = int | float  # of columns, or the share of them
 
 
 @dataclass(frozen=True)
@@ -18,29 +20,35 @@ class ColumnNumbers:
 
     Attributes
     ----------
-    features : tuple of int or "auto"
-        Numbers of columns; "auto" is the selectors' own, of those that have a rule.
-    data_features : mapping of data set to tuple of int or "auto"
+    features : tuple of int, float or "auto"
+        Numbers of columns, or shares of them below 1; "auto" is the selectors' own number, of those that have a rule.
+    data_features : mapping of data set to tuple of int, float or "auto"
         The same for single data sets, which have fewer columns for example.
     """
 
-    features: tuple[int | str, ...] = ()
-    data_features: Mapping[str, tuple[int | str, ...]] = field(default_factory=dict, metadata={"by_data": True})
+    kept: ClassVar[str] = "columns kept"
+    features: tuple[Number | str, ...] = ()
+    data_features: Mapping[str, tuple[Number | str, ...]] = field(default_factory=dict, metadata={"by_data": True})
 
-    def of(self, data: str) -> tuple[int | str, ...]:
+    def of(self, data: str) -> tuple[Number | str, ...]:
         """The numbers of columns of one data set."""
         return self.data_features.get(data, self.features)
 
 
-def fixed_numbers(experiment: Experiment, data: str | None = None) -> list[int]:
-    """The numbers of columns that are given, of one data set or of any, in ascending order if of any."""
+def fixed_numbers(experiment: Experiment, data: str | None = None) -> list[Number]:
+    """The numbers and shares of columns that are given, of one data set or of any, in ascending order if of any."""
     options: ColumnNumbers = experiment.options
     if data is not None:
-        return [count for count in options.of(data) if isinstance(count, int)]
-    return sorted({count for spec in experiment.data for count in options.of(spec.name) if isinstance(count, int)})
+        return [count for count in options.of(data) if not isinstance(count, str)]
+    return sorted({count for spec in experiment.data for count in fixed_numbers(experiment, spec.name)})
 
 
-def counts(method: Method, features: Sequence[int | str]) -> list[int | str]:
+def in_words(number: Number | str | None) -> str:
+    """A number or share of columns, or all of them."""
+    return f"{100 * number:g} % of columns" if isinstance(number, float) else f"{number} columns"
+
+
+def counts(method: Method, features: Sequence[Number | str]) -> list[Number | str]:
     """For which numbers of columns a method is measured: a selector without a rule has none of its own."""
     if method.role is not Role.SELECTOR:
         return ["all"]
@@ -65,7 +73,8 @@ def check_numbers(experiment: Experiment) -> None:
         for count in features:
             if not _is_number(count):
                 raise ValueError(
-                    f'The experiment {name}: features are whole numbers from 1 on, or "auto"; got {count!r}.'
+                    f'The experiment {name}: features are whole numbers from 1 on, shares below 1, or "auto"; got '
+                    f"{count!r}."
                 )
         for spec in experiment.methods:
             if not counts(find_method(spec.name), features):
@@ -76,4 +85,6 @@ def check_numbers(experiment: Experiment) -> None:
 
 
 def _is_number(count: Any) -> bool:
+    if isinstance(count, float):
+        return 0 < count < 1
     return count == "auto" or (isinstance(count, int) and not isinstance(count, bool) and count >= 1)

@@ -117,8 +117,8 @@ def column_charts(experiment: Experiment, metric: Metric, summaries: list[Summar
         if not kept:
             continue
         chart = lines(
-            f"{data}: {metric.label} over columns kept",
-            "columns kept",
+            f"{data}: {metric.label} over {experiment.options.kept}",
+            f"{'share of ' * any(isinstance(s.measure.at, float) for s in kept)}{experiment.options.kept}",
             metric.label,
             kept,
             name=lambda s: f"{s.label}, {experiment.task.place(s.measure)}" if s.measure.at == "auto" else s.label,
@@ -130,8 +130,8 @@ def column_charts(experiment: Experiment, metric: Metric, summaries: list[Summar
     return blocks
 
 
-def _columns_kept(summary: Summary) -> int | None:
-    return summary.measure.at if isinstance(summary.measure.at, int) else summary.n_columns
+def _columns_kept(summary: Summary) -> int | float | None:
+    return summary.n_columns if isinstance(summary.measure.at, str | None) else summary.measure.at
 
 
 def sensitivity(experiment: Experiment, summaries: list[Summary]) -> Section:

@@ -21,7 +21,7 @@ QUICK_ROWS, QUICK_REPEATS = 1000, 2
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set and how it is used."""
+    """A data set and how it is used; of one with several views, `views` names those that are, if not all."""
 
     name: str
     label: str = ""
@@ -29,6 +29,7 @@ class DataSpec:
     rows: int | None = None
     folds: int | None = None
     image_shape: tuple[int, ...] | None = None
+    views: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class Claim:
         takes part with the one that it has.
     by : float, default=0
         By how much it is better at least: 0.1 is 10 % more or, where low values are good, a rival's value that is 10 %
-        more. 0 for anything above the rival.
+        more. 0 for anything above the rival; below 0 for how far it may fall behind.
+    over_best : bool, default=False
+        Whether rivals with a grid take part by the best of it, which only labels show, rather than by its median.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Claim:
     data: tuple[str, ...] = ()
     at: tuple[int | str, ...] = ()
     by: float = 0.0
+    over_best: bool = False
 
     def gain(self, ours: float, theirs: float) -> float:
         """By how much a value is better than a rival's: the share of `by`."""
@@ -101,7 +105,7 @@ class Claim:
         return high / low - 1
 
     def is_met_by(self, gain: float) -> bool:
-        return gain >= self.by if self.by > 0 else gain > 0
+        return gain >= self.by if self.by else gain > 0
 
 
 @dataclass(frozen=True)

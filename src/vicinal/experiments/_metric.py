@@ -106,7 +106,7 @@ class Measure:
     ----------
     metric : Metric
         What is measured.
-    at : int or str, default=None
+    at : int, float or str, default=None
         The place; None where the task has none.
     best_of_grid : bool, default=False
         Whether it is the value of the best parameters of a grid, which only labels show.
@@ -124,7 +124,7 @@ class Measure:
     """
 
     metric: Metric
-    at: int | str | None = None
+    at: int | float | str | None = None
     best_of_grid: bool = False
     protocol: KMeansProtocol | None = None
 
@@ -137,9 +137,16 @@ class Measure:
 def read_measure(text: str, metrics: Iterable[Metric]) -> Measure:
     """The measure that `str` writes so."""
     for metric in metrics:
-        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}(?:@(\w+))?(?:/(raw|unit)-([1-9]\d*))?", text)
+        place, protocol_form = r"(?:@(\w+|0\.\d+))?", r"(?:/(raw|unit)-([1-9]\d*))?"
+        match = re.fullmatch(rf"({BEST_OF_GRID})?{re.escape(metric.name)}{place}{protocol_form}", text)
         if match:
             best, at, rows, starts = match.groups()
             protocol = KMeansProtocol(rows == "unit", int(starts)) if rows else None
-            return Measure(metric, int(at) if at and at.isdigit() else at, bool(best), protocol)
+            return Measure(metric, _place(at), bool(best), protocol)
     raise ValueError(f"There is no metric {text!r} here; there are {', '.join(metric.name for metric in metrics)}.")
+
+
+def _place(written: str | None) -> int | float | str | None:
+    if written is None or written[0].isalpha():
+        return written
+    return float(written) if "." in written else int(written)

@@ -43,7 +43,7 @@ def _protocol(key: _Key) -> str:
     data, spec = experiment.data_spec(key.data), experiment.method_spec(key.method)
     method = experiment.method(Cell(data.name, spec.id, experiment.variants(spec)[0], 0, 0))
     covered = {
-        "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape],
+        "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape, *data.views],
         "method": [spec.name, spec.rows, spec.data_rows.get(data.name), describe_method(method)],
         "task": [experiment.task.name, [metric.name for metric in experiment.metrics], _options(experiment, data.name)],
         "use": asdict(spec.options) if spec.options is not None else None,

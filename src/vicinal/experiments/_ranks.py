@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._page import Cell, Column, Section, Table
-from ._column_numbers import fixed_numbers
+from ._column_numbers import Number, fixed_numbers, in_words
 from ._experiment import Experiment
 from ._method import Role
 from ._methods import find_method
@@ -50,8 +50,8 @@ class Contest:
     ----------
     metric : Metric
         What the scores are; higher is better.
-    count : int or None
-        The number of columns that selectors keep, None where their scores are averaged over all these numbers.
+    count : int, float or None
+        The number or share of columns that selectors keep, None where their scores are averaged over all these numbers.
     scores : mapping of data set to mapping of Entry to float
         The scores.
 
@@ -66,7 +66,7 @@ class Contest:
     """
 
     metric: Metric
-    count: int | None
+    count: Number | None
     scores: Mapping[str, Mapping[Entry, float]]
 
     @property
@@ -144,11 +144,11 @@ def mean_ranks(
         return []
     means = {(s.data, s.method, s.measure): s.mean for s in summaries if s.n}
 
-    def scores(data: str, count: int | None) -> dict[Entry, float]:
+    def scores(data: str, count: Number | None) -> dict[Entry, float]:
         found = {}
         for spec in experiment.methods:
 
-            def mean_at(at: int | str, method: str = spec.id) -> float | None:
+            def mean_at(at: Number | str, method: str = spec.id) -> float | None:
                 return means.get((data, method, Measure(metric, at, protocol=protocol)))
 
             own = mean_at("auto") if mean_at("auto") is not None else mean_at("all")
@@ -217,7 +217,7 @@ def _rank_table(
         hint = "" if contest.count else "with a rule, the selector's own number; without, the average of the others"
         if len(contest.scores) < most:
             hint = "; ".join(filter(None, (hint, f"over {len(contest.scores)} data sets only")))
-        name = f"{contest.count} columns" if contest.count else "own number or average"
+        name = in_words(contest.count) if contest.count else "own number or average"
         columns.append(Column(name, "number", "low", hint))
         least = min(contest.ranks.values())
         for entry, row in zip(entries, rows, strict=True):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from .._page import Table
 from .._words import capital, listed
+from ._column_numbers import in_words
 from ._experiment import Experiment
 from ._metric import Metric
 from ._ranks import Contest, Entry, entry_label, mean_ranks
@@ -29,10 +31,10 @@ def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[T
 
             def column_of(summary: Summary, several: bool = several) -> str:
                 at = summary.measure.at
-                place = f"{at} columns" if isinstance(at, int) else own_number
+                place = in_words(at) if isinstance(at, int | float) else own_number
                 return f"{summary.variant}, {place}" if summary.variant and several else str(summary.variant) or place
 
-            caption = with_protocol(f"{capital(metric.label)} by columns kept, {data}", protocol)
+            caption = with_protocol(f"{capital(metric.label)} by {experiment.options.kept}, {data}", protocol)
             tables.append(table(caption, metric, members, column_of, cell_of=selection_cell, last=own_number))
     return tables
 
@@ -137,7 +139,7 @@ def _label_sentences(experiment: Experiment, contest: Contest, summaries: list[S
         rivals = [s.by_labels for s in summaries if s.data == data and not s.ours and s.by_labels is not None]
         best = max((rival for rival in rivals if rival.n), key=lambda rival: rival.mean, default=None)
         if ours is not None and best is not None and best.mean > ours:
-            place = f"{best.label} with {best.measure.at} columns, {best.mean:.4f}"
+            place = f"{best.label} with {experiment.task.place(replace(best.measure, protocol=None))}, {best.mean:.4f}"
             above.append(f"{experiment.data_label(data)} ({place})")
     if not above:
         return []

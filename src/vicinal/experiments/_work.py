@@ -160,6 +160,8 @@ def work_of(
     method = experiment.method(cell)
     method.check_installed()
     sample = load(cell.data)
+    if data.views:
+        sample = sample.with_views(data.views)
     if data.rows is not None and len(sample) > data.rows:
         least = experiment.task.least_rows_per_class(experiment)
         if sample.adjacency is None:

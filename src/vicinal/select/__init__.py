@@ -1,11 +1,15 @@
 """Which columns are worth keeping, when there are no labels."""
 
 from ._base import FeatureSelector
+from ._cdma import CDMAFS
 from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
 from ._lufs import LUFS
 from ._mcfs import MCFS
+from ._mvfs import MVFS
+from ._mvufs import MVUFS
 from ._ndfs import NDFS
+from ._per_view import PerView
 from ._pop import MMPOP, PPOP, SPOP
 from ._registry import SELECTORS, SelectorEntry
 from ._rsfs import RSFS
@@ -16,10 +20,13 @@ from ._udfs import UDFS
 from ._variance import MaximumVariance
 
 __all__ = [
+    "CDMAFS",
     "GFS",
     "LUFS",
     "MCFS",
     "MMPOP",
+    "MVFS",
+    "MVUFS",
     "NDFS",
     "PPOP",
     "RSFS",
@@ -32,5 +39,6 @@ __all__ = [
     "FeatureSelector",
     "LaplacianScore",
     "MaximumVariance",
+    "PerView",
     "SelectorEntry",
 ]

@@ -45,8 +45,8 @@ class Ranked:
         Values of what was minimised, one per iteration and the last one that of the solution; None for methods that
         score columns one by one: their objective is the sum of the selected columns' scores.
     n_iter : int
-    n_auto : int or None
-        How many columns the method's own rule keeps; None for methods without a rule.
+    n_auto : int, list of int or None
+        How many columns the method's own rule keeps, or how many of each view; None for methods without a rule.
     n_most : int or None
         `fit` keeps no more columns than these, whatever is asked for; None for no limit.
     converged : bool
@@ -62,7 +62,7 @@ class Ranked:
     scores: NDArray[np.float64]
     objective: list[float] | None = None
     n_iter: int = 1
-    n_auto: int | None = None
+    n_auto: int | list[int] | None = None
     n_most: int | None = None
     converged: bool = True
     steps: str = "iterations"
@@ -125,7 +125,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         rows: Matrix = checked_rows(self, X, ensure_min_samples=2, ensure_min_features=1, reset=rank is None)
         if sp.issparse(rows):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
-        check_selected_count(self.n_features_to_select, rows.shape[1], has_rule=self._has_rule)
+        self._read_columns()
+        self._counts(self.n_features_to_select)
         check_names_of_rows(X, inputs.get("adjacency"))
         for name, given in inputs.items():
             inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
@@ -139,8 +140,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             raise ValueError(self._unreadable(rows))
         if not ranked.converged:
             warn_not_converged(self, ranked.n_iter, steps=ranked.steps, detail=ranked.detail, cure=ranked.cure)
-        self.ranking_ = np.empty(len(self.scores_), dtype=np.intp)
-        self.ranking_[np.argsort(-self.scores_, kind="stable")] = np.arange(1, len(self.scores_) + 1)
+        self.ranking_ = _ranks(-self.scores_, self._places())
         self.n_iter_ = ranked.n_iter
         if self._has_rule:
             assert ranked.n_auto is not None
@@ -177,7 +177,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             A fitted copy; this one is left as it is.
         """
         check_is_fitted(self)
-        check_selected_count(n_features_to_select, len(self.scores_), has_rule=self._has_rule)
+        self._counts(n_features_to_select)
         other = copy.copy(self)
         other.n_features_to_select = n_features_to_select
         other._cut()
@@ -193,10 +193,32 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
     # Whether the method knows how many features to keep: n_features_to_select="auto".
     _has_rule = False
 
+    def _read_columns(self) -> None:
+        """Learns of the columns of X what `_rivals` and `_counts` need."""
+
+    def _rivals(self) -> list[NDArray[np.intp]]:
+        """Columns that compete with each other: all of them, or for selectors of several views those of each."""
+        return [np.arange(self.n_features_in_)]
+
+    def _counts(self, wanted: Any) -> list[int | None]:
+        """How many of each group of rivals are kept; None where the method's own rule says."""
+        return [check_selected_count(wanted, self.n_features_in_, has_rule=self._has_rule)]
+
+    def _places(self) -> NDArray[np.intp]:
+        """The rank of each column among its rivals."""
+        places = np.empty(self.n_features_in_, dtype=np.intp)
+        for columns in self._rivals():
+            places[columns] = _ranks(-self.scores_[columns])
+        return places
+
     def _cut(self, most: int | None = None) -> None:
-        wanted = check_selected_count(self.n_features_to_select, len(self.scores_), has_rule=self._has_rule)
-        n_kept = self.n_auto_ if wanted is None else wanted
-        self.support_ = self.ranking_ <= (n_kept if most is None else min(n_kept, most))
+        counts = self._counts(self.n_features_to_select)
+        by_rule = np.broadcast_to(self.n_auto_, len(counts)) if self._has_rule else counts
+        places = self._places()
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        for columns, wanted, auto in zip(self._rivals(), counts, by_rule, strict=True):
+            n_kept = auto if wanted is None else wanted
+            self.support_[columns] = places[columns] <= (n_kept if most is None else min(n_kept, most))
         self.objective_ = self.scores_[self.support_].sum(keepdims=True) if self._history is None else self._history
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -207,6 +229,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _ranks(*keys: NDArray[Any]) -> NDArray[np.intp]:
+    """From 1 on by the last key, ties by the one before it, then in the order of columns."""
+    ranks = np.empty(len(keys[0]), dtype=np.intp)
+    ranks[np.lexsort(keys)] = np.arange(1, len(ranks) + 1)
+    return ranks
 
 
 class NetworkSelector(FeatureSelector):

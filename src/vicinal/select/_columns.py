@@ -17,6 +17,11 @@ def varying(X: Matrix) -> NDArray[np.bool_]:
     return lowest < highest
 
 
+def telling(groups: list[NDArray[np.intp]], kept: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Groups with a column that is kept: rows that are all alike have no nearest ones. Where none has, the first."""
+    return [columns for columns in groups if kept[columns].any()] or groups[:1]
+
+
 def check_cluster_count(n_clusters: int, n_samples: int) -> int:
     if check_count("n_clusters", n_clusters) > n_samples:
         raise ValueError(

@@ -18,8 +18,9 @@ from .._magnitudes import as_doubles
 from .._messages import warn
 from .._optim import Solved, descend, minimize_in_box, row_lengths
 from .._validation import Matrix, check_count, check_non_negative
+from .._views import as_slice, take_columns
 from ._base import FeatureSelector, Ranked
-from ._columns import check_cluster_count, varying
+from ._columns import check_cluster_count, telling, varying
 
 Array = NDArray[np.float64]
 
@@ -33,16 +34,12 @@ class LabelObjective(ABC):
     """A smooth function of pseudo labels F >= 0 and coefficients W, both divided by `label_size`.
 
     With ``F'F = I`` labels are of the size ``sqrt(c / n)``; here they are of the size 1, like class indicators, and the
-    constraint is ``(c / n) F'F = I``, kept by a penalty.
+    constraint is ``(c / n) F'F = I``, kept by a penalty. Lengths of coefficients are smoothed by
+    `coefficient_smoothing`.
     """
 
-    def __init__(self, X: Matrix, L: sp.csr_array, n_clusters: int):
-        self.X, self.L = X, L
-        self.label_size = np.sqrt(n_clusters / X.shape[0])
-        self.squares = X.power(2) if sp.issparse(X) else X**2
-        self.squared_rows = np.asarray(self.squares.sum(axis=1)).ravel()
-        self.usual_length = np.sqrt(self.squared_rows.mean()) or 1.0
-        self.coefficient_smoothing = _COEFFICIENT_SMOOTHING / self.usual_length
+    label_size: float
+    coefficient_smoothing: float | Array
 
     @abstractmethod
     def __call__(self, F: Array, W: Array) -> tuple[float, Array, Array]:
@@ -56,6 +53,18 @@ class LabelObjective(ABC):
     def update(self, F: Array) -> None:
         """Improves what the objective holds beside F and W, if anything, for these labels."""
 
+
+class ViewObjective(LabelObjective):
+    """An objective of one matrix X and a Laplacian L of its rows."""
+
+    def __init__(self, X: Matrix, L: sp.csr_array, n_clusters: int):
+        self.X, self.L = X, L
+        self.label_size = np.sqrt(n_clusters / X.shape[0])
+        self.squares = X.power(2) if sp.issparse(X) else X**2
+        self.squared_rows = np.asarray(self.squares.sum(axis=1)).ravel()
+        self.usual_length = np.sqrt(self.squared_rows.mean()) or 1.0
+        self.coefficient_smoothing = _COEFFICIENT_SMOOTHING / self.usual_length
+
     def coefficient_lengths(self, W: Array) -> Array:
         return smooth_lengths(np.einsum("ij,ij->i", W, W), self.coefficient_smoothing)
 
@@ -63,7 +72,38 @@ class LabelObjective(ABC):
         return self.label_size**2 * (F.T @ F) - np.eye(F.shape[1])
 
 
-def smooth_lengths(squared: Array, smoothing: float) -> Array:
+class SharedLabels(LabelObjective):
+    """The mean of the views' objectives, which have the labels in common; each has its own of the rows of W."""
+
+    def __init__(self, objectives: list[ViewObjective], columns: list[NDArray[np.intp]], n_columns: int):
+        self.objectives, self.columns = objectives, [as_slice(own) for own in columns]
+        self.label_size = objectives[0].label_size
+        self.coefficient_smoothing = np.zeros(n_columns)
+        for one, own in zip(objectives, self.columns, strict=True):
+            self.coefficient_smoothing[own] = one.coefficient_smoothing
+
+    def __call__(self, F: Array, W: Array) -> tuple[float, Array, Array]:
+        parts = [one(F, W[own]) for one, own in zip(self.objectives, self.columns, strict=True)]
+        value, by_labels = np.mean([part[0] for part in parts]), np.mean([part[1] for part in parts], axis=0)
+        return float(value), by_labels, self._in_order(W, [part[2] for part in parts])
+
+    def curvature(self, F: Array, W: Array) -> tuple[Array, Array]:
+        parts = [one.curvature(F, W[own]) for one, own in zip(self.objectives, self.columns, strict=True)]
+        by_labels = np.mean([part[0] for part in parts], axis=0)
+        return by_labels, self._in_order(W[:, 0], [part[1] for part in parts])
+
+    def update(self, F: Array) -> None:
+        for one in self.objectives:
+            one.update(F)
+
+    def _in_order(self, like: Array, parts: list[Array]) -> Array:
+        whole = np.zeros_like(like)
+        for own, part in zip(self.columns, parts, strict=True):
+            whole[own] = part / len(parts)
+        return whole
+
+
+def smooth_lengths(squared: Array, smoothing: float | Array) -> Array:
     """sqrt(squared + smoothing^2), where rounding may have put a square below 0."""
     return np.sqrt(np.maximum(squared, 0.0) + smoothing**2)
 
@@ -158,8 +198,8 @@ class LabelLearner(FeatureSelector):
         """The terms' weights for `_objective`; refuses wrong ones, and rows that the method cannot take."""
 
     @abstractmethod
-    def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
-        """What is minimised, where labels start from F."""
+    def _objective(self, X: Matrix, F: Array, **weights: float) -> ViewObjective:
+        """What is minimised for one view, where labels start from F."""
 
     def _rank(self, X: Matrix) -> Ranked:
         weights = self._weights(X)
@@ -169,12 +209,17 @@ class LabelLearner(FeatureSelector):
         X = as_doubles(X)
         kept = varying(X)
         F = start_labels(X, n_clusters, self.random_state)
+        columns = telling(self._rivals(), kept)
+        W = np.zeros((X.shape[1], n_clusters))
         with one_blas_thread():
-            objective = self._objective(X, F, **weights)
-            learned = learn(objective, F, start_coefficients(X, F, kept), kept, max_iter=max_iter, tol=tol)
+            views = [take_columns(X, own) for own in columns]
+            for own, view in zip(columns, views, strict=True):
+                W[own] = start_coefficients(view, F, kept[own])
+            objective = SharedLabels([self._objective(view, F, **weights) for view in views], columns, X.shape[1])
+            learned = learn(objective, F, W, kept, max_iter=max_iter, tol=tol)
         self.pseudo_labels_, self.coef_ = (objective.label_size * part for part in learned.solution)
         lengths = row_lengths(self.coef_)
-        if kept.any() and lengths.max() <= _COUNTS * objective.label_size * objective.coefficient_smoothing:
+        if kept.any() and (lengths <= _COUNTS * objective.label_size * objective.coefficient_smoothing).all():
             warn(
                 f"With sparsity={self.sparsity} no column keeps a coefficient; columns are ranked by how near they "
                 "come to one: lower sparsity."

@@ -21,9 +21,10 @@ from .._optim import (
     row_lengths,
 )
 from .._validation import Matrix, check_count, check_non_negative, check_positive
+from .._views import take_columns
 from ..graphs import laplacian, neighbor_graph, smooth_eigenvectors
 from ._base import FeatureSelector, Ranked
-from ._columns import check_cluster_count, varying
+from ._columns import check_cluster_count, telling, varying
 
 Array = NDArray[np.float64]
 
@@ -142,19 +143,27 @@ class NDFS(FeatureSelector):
         check_count("max_iter", self.max_iter)
         check_non_negative("tol", self.tol)
         X = as_doubles(X)
-        graph = neighbor_graph(X, self.n_neighbors)
-        kept = np.flatnonzero(varying(X))
-        problem = _Problem(X[:, kept], laplacian(graph, normalized=True), alpha, beta, orthogonality)
-        F = spectral_indicators(graph, n_clusters, self.random_state)
+        varies = varying(X)
+        views = telling(self._rivals(), varies)
+        graphs = [neighbor_graph(take_columns(X, columns), self.n_neighbors) for columns in views]
+        kept = [columns[varies[columns]] for columns in views]
+        problem = _Problem(
+            [take_columns(X, columns) for columns in kept],
+            _mean([laplacian(graph, normalized=True) for graph in graphs]),
+            alpha,
+            beta,
+            orthogonality,
+        )
+        F = spectral_indicators(_mean(graphs), n_clusters, self.random_state)
         found = problem.minimise(F, self.max_iter, self.tol)
         F, W = found.solution
-        if len(kept) and not problem.keeps_some(F):
+        if len(W) and not problem.keeps_some(F):
             warn(
                 f"sparsity={self.sparsity} keeps no column: with these labels the best coefficients are all 0, and the "
                 "ranking tells which columns come nearest to being used; lower sparsity, or scale X up."
             )
         self.coef_ = np.zeros((X.shape[1], n_clusters))
-        self.coef_[kept] = W
+        self.coef_[np.concatenate(kept)] = W
         self.pseudo_labels_ = F
         return Ranked.by(found, row_lengths(self.coef_), steps="reweightings")
 
@@ -169,25 +178,34 @@ def spectral_indicators(graph: sp.csr_array, n_clusters: int, random_state: int 
     return F / np.linalg.norm(F, axis=0)
 
 
+def _mean(matrices: list[sp.csr_array]) -> sp.csr_array:
+    return sp.csr_array(sum(matrices[1:], matrices[0]) / len(matrices))
+
+
 class _Problem:
-    """Tr(F' L F) + alpha (||X W - F||^2 + beta ||W||_{2,1}) + orthogonality / 2 ||F' F - I||^2."""
+    """Tr(F' L F) + the views' mean of alpha (||X W - F||^2 + beta ||W||_{2,1}) + orthogonality / 2 ||F' F - I||^2."""
 
     def __init__(
-        self, X: Matrix, L: sp.csr_array, alpha: float, beta: float, orthogonality: float, form: Form = "auto"
+        self, views: list[Matrix], L: sp.csr_array, alpha: float, beta: float, orthogonality: float, form: Form = "auto"
     ):
-        self.X, self.L, self.form = X, L, form
-        self.alpha, self.beta, self.orthogonality = alpha, beta, orthogonality
+        self.views, self.L, self.form = views, L, form
+        self.alpha, self.beta, self.orthogonality = alpha / len(views), beta, orthogonality
+        ends = np.cumsum([0, *(X.shape[1] for X in views)])
+        self.columns = [slice(*ends[v : v + 2]) for v in range(len(views))]
 
     def minimise(self, F: Array, max_iter: int, tol: float) -> Solved[tuple[Array, Array]]:
-        """F and W."""
+        """F and W, the views' coefficients one below the other."""
 
         def step(state: tuple[Array, Array], spread: Array) -> tuple[Array, Array]:
-            ridge = RowWeightedRidge(self.X, spread, self.beta, form=self.form, n_threads=n_threads(None))
+            ridges = [
+                RowWeightedRidge(X, spread[columns], self.beta, form=self.form, n_threads=n_threads(None))
+                for X, columns in zip(self.views, self.columns, strict=True)
+            ]
             with one_blas_thread():  # solves with few columns
-                labels = self._lower_labels(state[0], ridge)
-            return labels, ridge.coefficients(labels)
+                labels = self._lower_labels(state[0], ridges)
+            return labels, np.vstack([ridge.coefficients(labels) for ridge in ridges])
 
-        n_columns = self.X.shape[1]
+        n_columns = self.columns[-1].stop
         start = F, np.zeros((n_columns, F.shape[1]))
         return descend_by_reweighting(
             step,
@@ -200,24 +218,26 @@ class _Problem:
         )
 
     def value(self, F: Array, W: Array) -> float:
-        residual = F - self.X @ W
-        regression = np.vdot(residual, residual) + self.beta * row_lengths(W).sum()
+        regression = self.beta * row_lengths(W).sum()
+        for X, columns in zip(self.views, self.columns, strict=True):
+            residual = F - X @ W[columns]
+            regression += np.vdot(residual, residual)
         return float(np.vdot(F, self.L @ F) + self.alpha * regression + self._constraint(F))
 
     def keeps_some(self, F: Array) -> bool:
         """Whether W = 0 is not the best for F: some column's gradient there exceeds the slope of its length."""
-        return bool((2 * row_lengths(self.X.T @ F) > self.beta).any())
+        return any((2 * row_lengths(X.T @ F) > self.beta).any() for X in self.views)
 
     def _constraint(self, F: Array) -> float:
         away = F.T @ F - np.eye(F.shape[1])
         return float(self.orthogonality / 2 * np.vdot(away, away))
 
-    def _lower_labels(self, F: Array, ridge: RowWeightedRidge) -> Array:
+    def _lower_labels(self, F: Array, ridges: list[RowWeightedRidge]) -> Array:
         """Goes down on Tr(F' P F) and the constraint's cost: W is always the one that is best for F."""
         product = np.empty_like(F)
 
         def value(candidate: Array) -> float:
-            np.add(self.L @ candidate, self.alpha * ridge.residual(candidate), out=product)
+            np.add(self.L @ candidate, self.alpha * sum(ridge.residual(candidate) for ridge in ridges), out=product)
             return float(np.vdot(candidate, product) + self._constraint(candidate))
 
         reached = value(F)

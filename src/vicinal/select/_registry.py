@@ -8,10 +8,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from ._base import FeatureSelector, NetworkSelector
+from ._cdma import CDMAFS
 from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
 from ._lufs import LUFS
 from ._mcfs import MCFS
+from ._multi_view import MultiViewSelector
+from ._mvfs import MVFS
+from ._mvufs import MVUFS
 from ._ndfs import NDFS
 from ._pop import MMPOP, PPOP, SPOP
 from ._rsfs import RSFS
@@ -45,9 +49,11 @@ class SelectorEntry:
     >>> SELECTORS["laplacian-score"].kind(n_features_to_select=3)
     LaplacianScore(n_features_to_select=3)
     >>> [entry.label for entry in SELECTORS.values() if entry.has_rule]
-    ['SNFS']
+    ['SNFS', 'CDMA-FS']
     >>> [entry.name for entry in SELECTORS.values() if entry.reads_links]
     ['lufs', 'gfs', 'spop', 'ppop', 'mmpop']
+    >>> [entry.name for entry in SELECTORS.values() if entry.reads_views]
+    ['mvfs', 'mvufs', 'cdma']
     """
 
     name: str
@@ -65,6 +71,11 @@ class SelectorEntry:
     def reads_links(self) -> bool:
         """Whether it looks at links between the rows: ``fit(X, adjacency=...)``."""
         return issubclass(self.kind, NetworkSelector)
+
+    @property
+    def reads_views(self) -> bool:
+        """Whether it looks at several views of the rows: its parameter `views`."""
+        return issubclass(self.kind, MultiViewSelector)
 
 
 SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
@@ -85,6 +96,9 @@ SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
             SelectorEntry("spop", "SPOP", SPOP, scale="minmax"),
             SelectorEntry("ppop", "PPOP", PPOP, scale="minmax"),
             SelectorEntry("mmpop", "MMPOP", MMPOP, scale="minmax"),
+            SelectorEntry("mvfs", "MVFS", MVFS, ("regression_weight", "sparsity")),
+            SelectorEntry("mvufs", "MVUFS", MVUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
+            SelectorEntry("cdma", "CDMA-FS", CDMAFS),
         )
     }
 )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import Matrix, check_non_negative, check_positive
-from ._label_learning import Array, LabelLearner, LabelObjective
+from ._label_learning import Array, LabelLearner, ViewObjective
 from ._local_regression import kernel_regression_laplacian
 
 
@@ -132,11 +132,11 @@ class RSFS(LabelLearner):
             "orthogonality": check_positive("orthogonality", self.orthogonality),
         }
 
-    def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
+    def _objective(self, X: Matrix, F: Array, **weights: float) -> ViewObjective:
         return RSFSObjective(X, kernel_regression_laplacian(X, self.n_neighbors), F.shape[1], **weights)
 
 
-class RSFSObjective(LabelObjective):
+class RSFSObjective(ViewObjective):
     """(c / n) (Tr(F'LF) + alpha (sum of Huber(XW - F) + beta ||W||_{2,1})) + orthogonality / 2 ||(c / n) F'F - I||^2.
 
     The least of ``(r - z)^2 + gamma |z|`` over z, at r shrunk by gamma / 2, is Huber's loss: r^2 up to gamma / 2, and

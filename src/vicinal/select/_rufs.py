@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 
 from .._optim import multiplicative_step
 from .._validation import Matrix, check_non_negative, check_positive
-from ._label_learning import Array, LabelLearner, LabelObjective, smooth_lengths
+from ._label_learning import Array, LabelLearner, ViewObjective, smooth_lengths
 from ._local_regression import local_learning_laplacian
 
 _SMOOTHING = 1e-2  # of residuals, against labels of size 1 and against the rows' usual length
@@ -134,8 +134,8 @@ class RUFS(LabelLearner):
     def _weights(self, X: Matrix) -> dict[str, float]:
         if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
             raise ValueError(
-                "Negative values in data passed to RUFS: it takes rows apart into non-negative ones; shift or scale "
-                "the columns to at least 0, or take RSFS."
+                f"Negative values in data passed to {type(self).__name__}: it takes rows apart into non-negative ones; "
+                "shift or scale the columns to at least 0, or take RSFS."
             )
         check_positive("ridge", self.ridge)
         return {
@@ -145,7 +145,7 @@ class RUFS(LabelLearner):
             "orthogonality": check_positive("orthogonality", self.orthogonality),
         }
 
-    def _objective(self, X: Matrix, F: Array, **weights: float) -> LabelObjective:
+    def _objective(self, X: Matrix, F: Array, **weights: float) -> ViewObjective:
         return RUFSObjective(X, local_learning_laplacian(X, self.n_neighbors, ridge=self.ridge), F, **weights)
 
     def __sklearn_tags__(self) -> Tags:
@@ -154,7 +154,7 @@ class RUFS(LabelLearner):
         return tags
 
 
-class RUFSObjective(LabelObjective):
+class RUFSObjective(ViewObjective):
     """||X - FC||_{2,1} + nu Tr(F'LF) + alpha ||XW - F||_{2,1} + beta ||W||_{2,1} + the penalty for orthogonality.
 
     Weights are those for labels with ``F'F = I``. The lengths of the rows of X - FC come from X C' and C C'; what

@@ -10,6 +10,7 @@ from .kernel import Kernel
 from .outliers import Outliers
 from .retrieval import Retrieval
 from .selection import Selection
+from .view_selection import ViewSelection
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -17,6 +18,7 @@ TASKS: dict[str, Task] = {
         Classification(),
         Clustering(),
         Selection(),
+        ViewSelection(),
         Retrieval(),
         CrossView(),
         Attributes(),

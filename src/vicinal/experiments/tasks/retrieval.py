@@ -18,7 +18,7 @@ from ..._sample import Sample
 from ..._words import capital
 from ...graphs import nearest_rows
 from ...network import Network, hold_out_links
-from .._column_numbers import ColumnNumbers, check_numbers, counts
+from .._column_numbers import ColumnNumbers, Number, check_numbers, counts, in_words
 from .._curves import column_charts
 from .._experiment import Cell, Experiment
 from .._method import Role
@@ -111,7 +111,7 @@ class Retrieval(Task):
                     else:
                         value = similar.precision_on(kept, *fits.split(draw))
                     outcome.values.append((draw, measure, value))
-                    if not isinstance(count, int):
+                    if isinstance(count, str):
                         outcome.chosen_by_measure[measure] = {"n_features": len(kept)}
                     outcome.nonzeros_by_measure[measure] = nonzeros(sample.X[:, kept]) / len(sample)
         outcome.feature_seconds = fits.seconds_on_all_links()
@@ -123,7 +123,7 @@ class Retrieval(Task):
         return find_method(experiment.method_spec(method).name).role is Role.SELECTOR
 
     def place(self, measure: Measure) -> str:
-        return "own number" if measure.at == "auto" else f"{measure.at} columns"
+        return "own number" if measure.at == "auto" else in_words(measure.at)
 
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
         options, facts = experiment.options, []
@@ -208,7 +208,7 @@ class _Fits:
             self.splits[draw] = hold_out_links(self.network, self.work.options.held_out, random_state=seed)
         return self.splits[draw]
 
-    def columns(self, count: int | str, draw: int, *, held_out: bool) -> NDArray[np.intp]:
+    def columns(self, count: Number | str, draw: int, *, held_out: bool) -> NDArray[np.intp]:
         """The columns that are kept; all of them where nothing is selected."""
         if not self.work.method.has_map:
             return np.arange(self.sample.X.shape[1])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ... import cluster
 from ..._page import Section, Table
 from ..._sample import Sample
-from .._column_numbers import ColumnNumbers, check_numbers, counts
+from .._column_numbers import ColumnNumbers, Number, check_numbers, counts, in_words
 from .._curves import over_columns, over_parameter
 from .._experiment import Cell, Experiment
 from .._method import Context, Method, Role
@@ -41,7 +42,8 @@ GRIDS = (
 )
 
 Scores = Mapping[str, NDArray[np.float64]]  # by metric and run
-Way = tuple[int | str, KMeansProtocol]  # number of columns, and how k-means is run on them
+Kept = dict[Number | str, NDArray[np.intp]]  # columns, by how many are wanted
+Way = tuple[Number | str, KMeansProtocol]  # number of columns, and how k-means is run on them
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,28 @@ class Trial:
     scores: Scores
 
 
+@dataclass
+class Fits:
+    """What fits of selectors took, and what they warned of."""
+
+    number: int = 0
+    seconds: float = 0.0
+    complaints: Counter[str] = field(default_factory=Counter)
+
+    def fitted(self, selector: Any, sample: Sample) -> Any:
+        start = time.perf_counter()
+        _, caught = recording_warnings(partial(fit, selector, sample))
+        self.seconds += time.perf_counter() - start
+        self.number += 1
+        self.complaints.update(dict.fromkeys(map(_complaint, caught), 1))
+        return selector
+
+
 class Selection(Task):
     name = "selection"
     metrics = METRICS
     Options = SelectionOptions
-    roles = (Role.COLUMNS, Role.SELECTOR, Role.LINKS)
+    roles: ClassVar[tuple[Role, ...]] = (Role.COLUMNS, Role.SELECTOR, Role.LINKS)
     quick_rows = QUICK_ROWS
 
     def check(self, experiment: Experiment) -> None:
@@ -139,33 +158,30 @@ class Selection(Task):
         count, for each number of columns, protocol and metric: that of the median of the means over runs, and the best
         one, which only the labels show. A method without a map has all columns, or clusters by links alone.
         """
-        sample, outcome = work.all_rows()
+        whole, outcome = work.all_rows()
         options, metrics = work.options, work.experiment.metrics
         most = QUICK_CANDIDATES if work.experiment.quick else None
         candidates = middle(options.candidates(work.method, work.context), most)
         wanted = counts(work.method, options.of(work.cell.data))
         trials: dict[Way, list[Trial]] = {(count, way): [] for count in wanted for way in options.protocols()}
-        scores_of = _scorer(work, sample, outcome)
-        fit_seconds, cluster_seconds, complaints = 0.0, 0.0, Counter[str]()
-        for parameters in candidates:
-            every = np.arange(sample.X.shape[1] if work.method.role is not Role.LINKS else 0)
-            kept: dict[int | str, NDArray[np.intp]] = {"all": every}
-            if work.method.has_map:
-                selector = work.method.build(work.context, parameters)
+        fits, cluster_seconds = Fits(), 0.0
+        for sample, ways in self.preparations(work, whole):
+            scores_of = self.scorer(work, sample, outcome)
+            for parameters in candidates:
+                every = np.arange(sample.X.shape[1] if work.method.role is not Role.LINKS else 0)
+                kept: Kept = {"all": every}
+                if work.method.has_map:
+                    kept = self.columns(work, parameters, fitting_rows(work, sample, outcome), wanted, fits)
                 start = time.perf_counter()
-                _, caught = recording_warnings(partial(fit, selector, fitting_rows(work, sample, outcome)))
-                fit_seconds += time.perf_counter() - start
-                complaints.update(dict.fromkeys(map(_complaint, caught), 1))
-                kept = {count: selector.with_n_features(count).get_support(indices=True) for count in wanted}
-            start = time.perf_counter()
-            for (count, way), made in trials.items():
-                full = nonzeros(sample.X[:, kept[count]]) / len(sample)
-                made.append(Trial(parameters, len(kept[count]), full, scores_of(kept[count], way)))
-            cluster_seconds += time.perf_counter() - start
-        outcome.notes += [f"{times} of {len(candidates)} fits {what}" for what, times in complaints.items()]
-        outcome.feature_seconds = fit_seconds / len(candidates)
+                for count, way in itertools.product(wanted, ways):
+                    full = nonzeros(sample.X[:, kept[count]]) / len(sample)
+                    trial = Trial(parameters, len(kept[count]), full, scores_of(kept[count], way))
+                    trials[count, way].append(trial)
+                cluster_seconds += time.perf_counter() - start
+        outcome.notes += [f"{times} of {fits.number} fits {what}" for what, times in fits.complaints.items()]
+        outcome.feature_seconds = fits.seconds / max(fits.number, 1)
         outcome.model_seconds = cluster_seconds / (len(candidates) * len(trials) * options.runs)
-        outcome.nonzeros_per_row = nonzeros(sample.X) / len(sample)
+        outcome.nonzeros_per_row = nonzeros(whole.X) / len(whole)
         for (count, way), made in trials.items():
             for metric in metrics:
                 measure = Measure(metric, count, protocol=options.in_measures(way))
@@ -174,6 +190,39 @@ class Selection(Task):
                     _record(outcome, replace(measure, best_of_grid=True), best_trial(made, metric.name))
         outcome.values.sort(key=lambda value: value[0])
         return outcome
+
+    def preparations(self, work: Work, sample: Sample) -> Iterable[tuple[Sample, list[KMeansProtocol]]]:
+        """Rows from which columns are chosen, each with the ways in which these are clustered."""
+        return [(sample, work.options.protocols())]
+
+    def columns(
+        self, work: Work, parameters: Mapping[str, Any], sample: Sample, wanted: Sequence[Number | str], fits: Fits
+    ) -> Kept:
+        """The columns that a method keeps, for each number of them."""
+        selector = fits.fitted(work.method.build(work.context, parameters), sample)
+        return {count: selector.with_n_features(count).get_support(indices=True) for count in wanted}
+
+    def scorer(
+        self, work: Work, sample: Sample, outcome: Outcome
+    ) -> Callable[[NDArray[np.intp], KMeansProtocol], Scores]:
+        """Scores of k-means on some columns, or of clusters by links where the method looks at nothing else."""
+        how = {"n_clusters": sample.n_classes, "n_runs": work.options.runs}
+        metrics = work.experiment.metrics
+        if work.method.role is Role.LINKS and sample.adjacency is None:
+            raise ValueError(f"{work.method.name} needs links between rows, and {work.cell.data} has none.")
+
+        @cache
+        def by_links(starts: int) -> Scores:
+            find = partial(cluster.cluster_links, sample.adjacency, n_starts=starts, **how)
+            return cluster_scores(find, sample, metrics, outcome)
+
+        def by_columns(kept: NDArray[np.intp], way: KMeansProtocol) -> Scores:
+            rows = sample.X[:, kept]
+            find = partial(cluster.repeated_kmeans, rows, n_starts=way.starts, unit_rows=way.unit_rows, **how)
+            return cluster_scores(find, sample, metrics, outcome)
+
+        # Whether rows have unit length does not matter to links.
+        return (lambda kept, way: by_links(way.starts)) if work.method.role is Role.LINKS else by_columns
 
     def contest(self, experiment: Experiment, summary: Summary) -> Hashable:
         """Selectors with a number of columns of their own and all columns are one contest."""
@@ -185,7 +234,7 @@ class Selection(Task):
         return find_method(experiment.method_spec(method).name).role is Role.SELECTOR
 
     def place(self, measure: Measure) -> str:
-        columns = f"{measure.at} columns" if isinstance(measure.at, int) else OWN_NUMBER
+        columns = in_words(measure.at) if isinstance(measure.at, int | float) else OWN_NUMBER
         return columns if measure.protocol is None else f"{columns}, {measure.protocol.label}"
 
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
@@ -251,26 +300,6 @@ def best_trial(trials: Sequence[Trial], metric: str) -> Trial:
     return max(trials, key=lambda trial: trial.scores[metric].mean())
 
 
-def _scorer(work: Work, sample: Sample, outcome: Outcome) -> Callable[[NDArray[np.intp], KMeansProtocol], Scores]:
-    """Scores of k-means on some columns, or of clusters by links where the method looks at nothing else."""
-    how = {"n_clusters": sample.n_classes, "n_runs": work.options.runs}
-    metrics = work.experiment.metrics
-    if work.method.role is Role.LINKS and sample.adjacency is None:
-        raise ValueError(f"{work.method.name} needs links between rows, and {work.cell.data} has none.")
-
-    @cache
-    def by_links(starts: int) -> Scores:
-        find = partial(cluster.cluster_links, sample.adjacency, n_starts=starts, **how)
-        return cluster_scores(find, sample, metrics, outcome)
-
-    def by_columns(kept: NDArray[np.intp], way: KMeansProtocol) -> Scores:
-        find = partial(cluster.repeated_kmeans, sample.X[:, kept], n_starts=way.starts, unit_rows=way.unit_rows, **how)
-        return cluster_scores(find, sample, metrics, outcome)
-
-    # Whether rows have unit length does not matter to links.
-    return (lambda kept, way: by_links(way.starts)) if work.method.role is Role.LINKS else by_columns
-
-
 def cluster_scores(
     find: Callable[[], NDArray[np.int32]], sample: Sample, metrics: Sequence[Metric], outcome: Outcome
 ) -> Scores:
@@ -288,7 +317,7 @@ def cluster_scores(
 def _record(outcome: Outcome, measure: Measure, trial: Trial) -> None:
     scores = trial.scores[measure.metric.name]
     outcome.values += [(run, measure, float(score)) for run, score in enumerate(scores)]
-    own_number = not isinstance(measure.at, int) and trial.n_features > 0  # links alone have no columns
+    own_number = isinstance(measure.at, str) and trial.n_features > 0  # links alone have no columns
     number = {"n_features": trial.n_features} if own_number else {}
     outcome.chosen_by_measure[measure] = {**trial.parameters, **number}
     outcome.nonzeros_by_measure[measure] = trial.nonzeros_per_row

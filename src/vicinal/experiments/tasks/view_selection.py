@@ -1,0 +1,143 @@
+"""Selection in several views: columns of each view chosen without labels, then clusters on which the views agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from ... import cluster
+from ..._sample import Sample
+from ...select import PerView
+from ...views import split_views, stack_views
+from .._column_numbers import Number
+from .._experiment import Experiment
+from .._method import Role
+from .._metric import KMeansProtocol
+from .._work import Outcome, Work
+from .selection import Fits, Kept, Scores, Selection, SelectionOptions, cluster_scores
+
+# What selectors of many columns take hardly depends on the number of rows.
+QUICK_COLUMNS = 500
+
+
+@dataclass(frozen=True)
+class ViewSelectionOptions(SelectionOptions):
+    """How columns of each view are kept and clustered.
+
+    `unit_rows` says whether each view's rows are scaled to unit length before columns are chosen; what is chosen is
+    clustered as it is.
+    """
+
+    kept: ClassVar[str] = "columns kept of each view"
+
+
+@dataclass(frozen=True)
+class ViewUse:
+    """How a selector that knows no views is used: on each by itself or, `stacked`, on the columns of all together."""
+
+    stacked: bool = False
+
+
+class ViewSelection(Selection):
+    name = "view-selection"
+    Options = ViewSelectionOptions
+    MethodOptions = ViewUse
+    roles = (Role.COLUMNS, Role.SELECTOR)
+
+    def preparations(self, work: Work, sample: Sample) -> Iterator[tuple[Sample, list[KMeansProtocol]]]:
+        """Columns are chosen anew from rows as they are and from rows of unit length."""
+        if sample.views is None:
+            raise ValueError(f"Columns of each view are to be chosen, and {work.cell.data} is not divided into views.")
+        if work.experiment.quick:
+            sample = with_few_columns(sample, QUICK_COLUMNS)
+        protocols = work.options.protocols()
+        for unit_rows in dict.fromkeys(way.unit_rows for way in protocols):
+            rows = with_unit_rows(sample) if unit_rows else sample
+            yield rows, [way for way in protocols if way.unit_rows == unit_rows]
+
+    def columns(
+        self, work: Work, parameters: Mapping[str, Any], sample: Sample, wanted: Sequence[Number | str], fits: Fits
+    ) -> Kept:
+        """One that looks for a penalty by which so many columns are kept is fitted anew for each number of them."""
+        selector = work.method.build(work.context, parameters)
+        assert sample.views is not None
+        n_views = 1
+        if "views" in selector.get_params():
+            selector.set_params(views=dict(sample.views))
+        elif work.method_options.stacked:
+            n_views = len(sample.views)
+        else:
+            selector = PerView(selector, views=dict(sample.views))
+        numbers = {count: n_views * count if isinstance(count, int) else count for count in wanted}
+        if getattr(selector, "penalty", None) != "auto":
+            fits.fitted(selector, sample)
+            return {count: kept_by(selector.with_n_features(number)) for count, number in numbers.items()}
+        return {
+            count: kept_by(fits.fitted(selector.set_params(n_features_to_select=number), sample))
+            for count, number in numbers.items()
+        }
+
+    def scorer(
+        self, work: Work, sample: Sample, outcome: Outcome
+    ) -> Callable[[NDArray[np.intp], KMeansProtocol], Scores]:
+        """Scores of clusters on which the views agree; a view of which no column is kept has no part in them."""
+
+        def by_views(kept: NDArray[np.intp], way: KMeansProtocol) -> Scores:
+            assert sample.views is not None
+            sizes = {
+                name: int(((kept >= place.start) & (kept < place.stop)).sum()) for name, place in sample.views.items()
+            }
+            find = partial(
+                cluster.cluster_views,
+                sample.X[:, kept],
+                sample.n_classes,
+                views={name: size for name, size in sizes.items() if size},
+                n_runs=work.options.runs,
+                n_starts=way.starts,
+            )
+            return cluster_scores(find, sample, work.experiment.metrics, outcome)
+
+        return by_views
+
+    def quick_size(self, experiment: Experiment) -> str:
+        return f"{super().quick_size(experiment)}, {QUICK_COLUMNS} columns of each view"
+
+    def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
+        options = experiment.options
+        ways = "; ".join(way.label for way in options.protocols())
+        (_, _), *others = super().protocol(experiment)
+        words = (
+            "columns of each view chosen on all rows, without labels; on these columns co-regularised spectral "
+            "clustering, pairwise, with lambda 0.1 and the median distance of each view as sigma; its k-means "
+            f"{options.runs} times, as many clusters as classes. Each view's rows are prepared in each of these ways "
+            f"before columns are chosen: {ways}. Selectors that know no views choose in each by itself, unless they "
+            "are said to be stacked"
+        )
+        return ("Protocol", words), *others
+
+
+def kept_by(selector: Any) -> NDArray[np.intp]:
+    return selector.get_support(indices=True)
+
+
+def with_unit_rows(sample: Sample) -> Sample:
+    """Each view's rows at unit length; rows of zeros stay as they are."""
+    parts = split_views(sample.X, sample.views)
+    X, _ = stack_views({name: normalize(part) for name, part in parts.items()})
+    return replace(sample, X=X)
+
+
+def with_few_columns(sample: Sample, most: int) -> Sample:
+    """At most so many columns of each view, those with the fewest zeros."""
+    parts = split_views(sample.X, sample.views)
+    for name, part in parts.items():
+        filled = np.asarray((part != 0).sum(axis=0)).ravel()
+        parts[name] = part[:, np.sort(np.argsort(-filled, kind="stable")[:most])]
+    X, views = stack_views(parts)
+    return replace(sample, X=X, views=views, names=None)
