@@ -90,9 +90,9 @@ class CDMAFS(MultiViewSelector):
 
     Notes
     -----
-    A column whose weight reached 0 never gets one again, since the slope there is the penalty. That is why all penalties
-    are reached from next to none, each from the weights of a lower one. A row that is all zeros
-    in one view has no neighbours there, and those that the other views give it.
+    A column whose weight reached 0 never gets one again, since the slope there is the penalty. That is why all
+    penalties are reached from next to none, each from the weights of a lower one. A row that is all zeros in one view
+    has no neighbours there, and those that the other views give it.
 
     References
     ----------
