@@ -156,7 +156,7 @@ class TestShares:
         tables = experiment.task.tables(
             experiment, scored(experiment, [("mv_mfeat6", "cdma", "accuracy@0.1/unit-1", 0.5)])
         )
-        assert tables[0].columns[1].label == "10 % of columns"
+        assert tables[0].columns[1].label == "10 %"
         assert tables[0].caption == "Accuracy by columns kept of each view, mv_mfeat6; rows of unit length, one start"
 
 

@@ -22,8 +22,8 @@ from .._metric import KMeansProtocol
 from .._work import Outcome, Work
 from .selection import Fits, Kept, Scores, Selection, SelectionOptions, cluster_scores
 
-# What selectors of many columns take hardly depends on the number of rows.
-QUICK_COLUMNS = 500
+# Several fits for each view, and some take long where either rows or columns are many.
+QUICK_ROWS, QUICK_COLUMNS = 80, 500
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class ViewSelection(Selection):
     Options = ViewSelectionOptions
     MethodOptions = ViewUse
     roles = (Role.COLUMNS, Role.SELECTOR)
+    quick_rows = QUICK_ROWS
 
     def preparations(self, work: Work, sample: Sample) -> Iterator[tuple[Sample, list[KMeansProtocol]]]:
         """Columns are chosen anew from rows as they are and from rows of unit length."""
