@@ -99,7 +99,7 @@ class TestRefused:
             (
                 "classification",
                 "regression",
-                r"task must be one of classification, clustering, selection, link-retrieval, cross-view-links, "
+                r"task must be one of classification, clustering, selection, view-selection, link-retrieval, cross-view-links, "
                 r"attribute-scores, outliers, images, kernel",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
