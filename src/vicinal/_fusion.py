@@ -19,7 +19,7 @@ Floats = NDArray[np.float32]
 
 METHODS = ("cross", "snf")
 
-_BLOCK = 2**22  # numbers that are looked at at a time
+_BLOCK, _IN_CACHE = 2**22, 2**17  # numbers that are looked at at a time
 
 
 def fuse_graphs(
@@ -314,17 +314,19 @@ def _mean(matrices: list[Floats], out: Floats) -> Floats:
 def _centred_change(before: list[Floats], after: list[Floats]) -> float:
     """The length of H (A - B) H over that of H A H, for the sums A and B of the matrices, with H = I - 11'/n."""
     n = len(before[0])
-    lengths, sums = np.zeros(2), np.zeros((2, n))
-    for block in _row_blocks(n):
-        total = np.sum([matrix[block] for matrix in after], axis=0, dtype=np.float64)
-        change = total - np.sum([matrix[block] for matrix in before], axis=0, dtype=np.float64)
+    lengths, columns = np.zeros(2), np.zeros((2, n))
+    for block in _row_blocks(n, _IN_CACHE):
+        total, change = after[0][block].copy(), after[0][block] - before[0][block]
+        for matrix, earlier in zip(after[1:], before[1:], strict=True):
+            total += matrix[block]
+            change += matrix[block] - earlier[block]
         for place, part in enumerate((change, total)):
-            lengths[place] += np.vdot(part, part)
-            sums[place, block] = part.sum(axis=1)
-    centred = lengths - 2 / n * np.square(sums).sum(axis=1) + np.square(sums.sum(axis=1) / n)
-    changed, length = np.sqrt(np.maximum(centred, 0))
+            part -= part.mean(axis=1, keepdims=True)
+            columns[place] += part.sum(axis=0)
+            lengths[place] += np.square(part, out=part).sum(dtype=np.float64)
+    changed, length = np.sqrt(np.maximum(lengths - np.square(columns).sum(axis=1) / n, 0))
     return float(changed / length) if length > 0 else 0.0
 
 
-def _row_blocks(n: int) -> Iterator[slice]:
-    return gen_batches(n, max(1, _BLOCK // n))
+def _row_blocks(n: int, n_numbers: int = _BLOCK) -> Iterator[slice]:
+    return gen_batches(n, max(1, n_numbers // n))

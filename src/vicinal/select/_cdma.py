@@ -18,7 +18,8 @@ from ._base import Ranked
 from ._multi_view import MultiViewSelector
 
 LOWEST_PENALTY = 1e-5  # as a share of the largest coefficient of a column, where one is looked for
-GROWTH = 8.0  # of the penalty, until too few columns are kept
+GROWTH = 8.0  # of the penalty, from the lowest one on
+TRIES = 16  # penalties at most: the number kept can jump past the wanted one
 TOLERANCE = 40  # the number kept may differ by one in so many from the wanted one, then scores decide
 
 
@@ -92,8 +93,9 @@ class CDMAFS(MultiViewSelector):
 
     Notes
     -----
-    A column whose weight reached 0 never gets one again, since the slope there is the penalty. A row that is all zeros
-    in one view has no neighbours there, and those that the other views give it.
+    A column whose weight reached 0 never gets one again, since the slope there is the penalty. That is why all
+    penalties are reached from next to none, each from the weights of a lower one. A row that is all zeros in one view
+    has no neighbours there, and those that the other views give it.
 
     References
     ----------
@@ -200,14 +202,26 @@ class CDMAFS(MultiViewSelector):
             solved[penalty] = minimize_in_box(loss, begin, tol=self.tol, max_iter=self.max_iter)
             return n_whole(solved[penalty].solution), solved[penalty]
 
-        if self.penalty != "auto":
-            return solve(float(self.penalty), None)[1]
         largest = float(np.abs(loss.aligned(start, everywhere=True)[1]).max())
         lowest = LOWEST_PENALTY * largest
+        if self.penalty != "auto":
+            # Straight from s = 1, steps down a high penalty end at 0 in columns that a lower one would have kept.
+            penalty = lowest
+            while 0 < penalty < float(self.penalty):
+                solve(penalty, None)
+                penalty *= GROWTH
+            return solve(float(self.penalty), None)[1]
         if wanted is None or not lowest:
             return solve(lowest, None)[1]
         searched = find_penalty(
-            solve, wanted, None, penalty=lowest, factor=GROWTH, lowest=lowest, tolerance=wanted // TOLERANCE
+            solve,
+            wanted,
+            None,
+            penalty=lowest,
+            factor=GROWTH,
+            lowest=lowest,
+            max_tries=TRIES,
+            tolerance=wanted // TOLERANCE,
         )
         loss.penalty = searched.penalty
         assert searched.solution is not None
