@@ -302,7 +302,7 @@ class TestDeclared:
         [
             ('features = [3, 6, "auto"]', "", "needs 'features', the numbers of columns"),
             ("features = [3", "neighbors = [3", "an experiment has no 'neighbors'"),
-            ("[3,", "[0,", 'features are whole numbers from 1 on, or "auto"; got 0'),
+            ("[3,", "[0,", 'features are whole numbers from 1 on, shares below 1, or "auto"; got 0'),
             ("[3,", '["many",', "got 'many'"),
             ("[3,", "[true,", "got True"),
             ('[3, 6, "auto"]', '["auto"]', "'maximum-variance' does not know how many columns to keep"),

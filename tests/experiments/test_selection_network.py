@@ -247,7 +247,7 @@ class TestDeclared:
                 "has data_features for 'secnd', which is none of its data sets; did you mean",
             ),
             ("second = [2, 6]", "second = 2", "data_features of second must be a list; got 2"),
-            ("second = [2", "second = [0", 'features are whole numbers from 1 on, or "auto"; got 0'),
+            ("second = [2", "second = [0", 'features are whole numbers from 1 on, shares below 1, or "auto"; got 0'),
         ],
     )
     def test_refused_with_one_sentence(self, old, new, sentence):

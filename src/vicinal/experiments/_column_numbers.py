@@ -45,7 +45,7 @@ def fixed_numbers(experiment: Experiment, data: str | None = None) -> list[Numbe
 
 def in_words(number: Number | str | None) -> str:
     """A number or share of columns, or all of them."""
-    return f"{100 * number:g} % of columns" if isinstance(number, float) else f"{number} columns"
+    return f"{100 * number:g} %" if isinstance(number, float) else f"{number} columns"
 
 
 def counts(method: Method, features: Sequence[Number | str]) -> list[Number | str]:

@@ -201,8 +201,9 @@ def rank_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]
     tables = []
     for metric, protocol in itertools.product(metrics_of(summaries), protocols_of(summaries)):
         contests = mean_ranks(experiment, summaries, metric, protocol)
-        if contests:
-            tables.append(_rank_table(experiment, contests, metric, protocol))
+        shares = [contest for contest in contests if isinstance(contest.count, float)]
+        numbers = [contest for contest in contests if contest not in shares]
+        tables += [_rank_table(experiment, own, metric, protocol) for own in (numbers, shares) if own]
     return tables
 
 

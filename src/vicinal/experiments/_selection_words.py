@@ -120,11 +120,12 @@ def _fixed_sentences(experiment: Experiment, contests: list[Contest]) -> list[st
         ours = [e for e in contest.ranks if e.method.startswith(experiment.subject) and not e.own_number]
         if ours:
             ahead, label = _standing(experiment, contest, ours[0])[0], experiment.label(ours[0].method)
-            mine = f"{contest.count} (mean rank {contest.ranks[ours[0]]:.2f}"
+            number = str(contest.count) if isinstance(contest.count, int) else in_words(contest.count)
+            mine = f"{number} (mean rank {contest.ranks[ours[0]]:.2f}"
             if ahead:
                 lost.append(f"{mine}; ahead: {listed(ahead)})")
             else:
-                led.append(str(contest.count))
+                led.append(number)
     if not label:
         return []
     parts = [f"leads with {listed(led)}"] * bool(led) + [f"does not lead with {'; '.join(lost)}"] * bool(lost)

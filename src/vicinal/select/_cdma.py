@@ -19,6 +19,7 @@ from ._multi_view import MultiViewSelector
 
 LOWEST_PENALTY = 1e-5  # as a share of the largest coefficient of a column, where one is looked for
 GROWTH = 8.0  # of the penalty, from the lowest one on
+TRIES = 16  # penalties at most: the number kept can jump past the wanted one
 TOLERANCE = 40  # the number kept may differ by one in so many from the wanted one, then scores decide
 
 
@@ -213,7 +214,14 @@ class CDMAFS(MultiViewSelector):
         if wanted is None or not lowest:
             return solve(lowest, None)[1]
         searched = find_penalty(
-            solve, wanted, None, penalty=lowest, factor=GROWTH, lowest=lowest, tolerance=wanted // TOLERANCE
+            solve,
+            wanted,
+            None,
+            penalty=lowest,
+            factor=GROWTH,
+            lowest=lowest,
+            max_tries=TRIES,
+            tolerance=wanted // TOLERANCE,
         )
         loss.penalty = searched.penalty
         assert searched.solution is not None

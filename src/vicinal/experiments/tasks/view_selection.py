@@ -22,16 +22,16 @@ from .._metric import KMeansProtocol
 from .._work import Outcome, Work
 from .selection import Fits, Kept, Scores, Selection, SelectionOptions, cluster_scores
 
-# What selectors of many columns take hardly depends on the number of rows.
-QUICK_COLUMNS = 500
+# Several fits for each view, and some take long where either rows or columns are many.
+QUICK_ROWS, QUICK_COLUMNS = 80, 500
 
 
 @dataclass(frozen=True)
 class ViewSelectionOptions(SelectionOptions):
     """How columns of each view are kept and clustered.
 
-    `unit_rows` says whether each view's rows are scaled to unit length before columns are chosen; what is chosen is
-    clustered as it is.
+    `unit_rows` says whether each view's rows are scaled to unit length, before columns are chosen and again before what
+    is chosen is clustered.
     """
 
     kept: ClassVar[str] = "columns kept of each view"
@@ -49,6 +49,7 @@ class ViewSelection(Selection):
     Options = ViewSelectionOptions
     MethodOptions = ViewUse
     roles = (Role.COLUMNS, Role.SELECTOR)
+    quick_rows = QUICK_ROWS
 
     def preparations(self, work: Work, sample: Sample) -> Iterator[tuple[Sample, list[KMeansProtocol]]]:
         """Columns are chosen anew from rows as they are and from rows of unit length."""
@@ -58,7 +59,7 @@ class ViewSelection(Selection):
             sample = with_few_columns(sample, QUICK_COLUMNS)
         protocols = work.options.protocols()
         for unit_rows in dict.fromkeys(way.unit_rows for way in protocols):
-            rows = with_unit_rows(sample) if unit_rows else sample
+            rows = replace(sample, X=unit_rows_per_view(sample.X, sample.views)) if unit_rows else sample
             yield rows, [way for way in protocols if way.unit_rows == unit_rows]
 
     def columns(
@@ -93,11 +94,13 @@ class ViewSelection(Selection):
             sizes = {
                 name: int(((kept >= place.start) & (kept < place.stop)).sum()) for name, place in sample.views.items()
             }
+            views = {name: size for name, size in sizes.items() if size}
+            chosen = sample.X[:, kept]
             find = partial(
                 cluster.cluster_views,
-                sample.X[:, kept],
+                unit_rows_per_view(chosen, views) if way.unit_rows else chosen,
                 sample.n_classes,
-                views={name: size for name, size in sizes.items() if size},
+                views=views,
                 n_runs=work.options.runs,
                 n_starts=way.starts,
             )
@@ -116,8 +119,8 @@ class ViewSelection(Selection):
             "columns of each view chosen on all rows, without labels; on these columns co-regularised spectral "
             "clustering, pairwise, with lambda 0.1 and the median distance of each view as sigma; its k-means "
             f"{options.runs} times, as many clusters as classes. Each view's rows are prepared in each of these ways "
-            f"before columns are chosen: {ways}. Selectors that know no views choose in each by itself, unless they "
-            "are said to be stacked"
+            f"before columns are chosen, and again before they are clustered: {ways}. Selectors that know no views "
+            "choose in each by itself, unless they are said to be stacked"
         )
         return ("Protocol", words), *others
 
@@ -126,11 +129,9 @@ def kept_by(selector: Any) -> NDArray[np.intp]:
     return selector.get_support(indices=True)
 
 
-def with_unit_rows(sample: Sample) -> Sample:
+def unit_rows_per_view(X: Any, views: Mapping[str, Any]) -> Any:
     """Each view's rows at unit length; rows of zeros stay as they are."""
-    parts = split_views(sample.X, sample.views)
-    X, _ = stack_views({name: normalize(part) for name, part in parts.items()})
-    return replace(sample, X=X)
+    return stack_views({name: normalize(part) for name, part in split_views(X, views).items()})[0]
 
 
 def with_few_columns(sample: Sample, most: int) -> Sample:
