@@ -163,7 +163,7 @@ def view_table(made: Sequence[Contribution], top: int) -> ShownTable:
     if with_shares:
         table.add_column(SHARES, justify="right")
     if top:
-        table.add_column("best columns", overflow="fold")
+        table.add_column("kept, the best first", overflow="fold")
     for one in made:
         shares = [f"{one.share:.0%}"] if with_shares else []
         best = [escape(_best(one, top))] if top else []
@@ -176,7 +176,8 @@ def has_shares(made: Sequence[Contribution]) -> bool:
 
 
 def _best(one: Contribution, top: int) -> str:
-    return ", ".join(one.names[:top]) + ", …" * (len(one.names) > top)
+    kept = one.names[: one.n_kept]
+    return ", ".join(kept[:top]) + ", …" * (len(kept) > top)
 
 
 def view_page(made: Sequence[Contribution], title: str, top: int, threads: str) -> Page:
@@ -189,7 +190,7 @@ def view_page(made: Sequence[Contribution], title: str, top: int, threads: str) 
         shares = [Cell(f"{one.share:.0%}", one.share)] if with_shares else []
         sizes = [Cell(f"{number:,}", number) for number in (len(one.names), one.n_kept)]
         rows.append((Cell(one.view), *sizes, *shares, Cell(_best(one, top))))
-    table = PageTable("Views", (*heads, Column("best columns")), tuple(rows))
+    table = PageTable("Views", (*heads, Column("kept, the best first")), tuple(rows))
     n_kept, n_all = sum(one.n_kept for one in made), sum(len(one.names) for one in made)
     return Page(
         title,
