@@ -195,3 +195,16 @@ def test_what_does_not_fit_and_what_does_not_converge_is_told(rng, monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"all pairs of 60 rows in 2 views need .* GB are available; cluster fewer"):
         cluster_views(views, 4)
+
+
+def test_matrices_by_name(rng):
+    views, _ = two_views(rng)
+    by_name = dict(zip(["text", "tags"], views, strict=True))
+    np.testing.assert_array_equal(cluster_views(by_name, 4, n_runs=2), cluster_views(views, 4, n_runs=2))
+    with pytest.raises(ValueError, match="one per view, so that views="):
+        cluster_views(by_name, 4, views=[2, 2])
+
+
+def test_one_row_is_refused():
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        cluster_views([np.ones((1, 2)), np.ones((1, 3))], 1)

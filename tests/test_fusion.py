@@ -238,3 +238,13 @@ def test_what_does_not_fit_into_memory(monkeypatch):
     monkeypatch.setattr(_fusion, "available_memory", lambda: 10**6)
     with pytest.raises(MemoryError, match=r"3 matrices of 300 x 300 numbers need 0\.00216 GB .* take fewer rows"):
         scaled_similarities(np.zeros((300, 2)))
+
+
+def test_a_row_without_any_neighbour_stays_alone():
+    graph = np.zeros((6, 6))
+    graph[:5, :5] = 1
+    fused = fuse_graphs([graph, graph], None, method="snf", regularization=0, n_local=2)
+    assert np.isfinite(fused).all()
+    assert not fused[5, :5].any()
+    with pytest.raises(ValueError, match="regularization must be at most 1e"):
+        fuse_graphs([graph], regularization=1e39)

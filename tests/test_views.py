@@ -161,3 +161,15 @@ def test_prefixes_need_names():
         views_by_prefix(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="separator"):
         views_by_prefix(pd.DataFrame({"a": [0]}), separator="")
+
+
+def test_frames_with_names_and_numbers_as_names():
+    X, _ = stack_views({"a": pd.DataFrame([[1.0, 2.0]]), "b": pd.DataFrame([[3.0]], columns=["x"])})
+    assert list(X.columns) == ["a_0", "a_1", "b_x"]
+
+
+def test_slices_of_names_are_refused_and_an_index_is_a_list():
+    X = pd.DataFrame(np.ones((2, 3)), columns=["w_a", "w_b", "t_a"])
+    with pytest.raises(ValueError, match="View 'w' must be a slice, a list of column numbers"):
+        split_views(X, {"w": slice("w_a", "w_b"), "t": [2]})
+    assert split_views(X, {"w": X.columns[:2], "t": X.columns[2:]})["w"].shape == (2, 2)

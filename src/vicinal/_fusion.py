@@ -18,6 +18,7 @@ from ._validation import Matrix, check_choice, check_count, check_non_negative, 
 Floats = NDArray[np.float32]
 
 METHODS = ("cross", "snf")
+MOST_ADDED = 1e6  # to the diagonal: beyond, single precision loses what the views say
 
 _BLOCK, _IN_CACHE = 2**22, 2**17  # numbers that are looked at at a time
 
@@ -53,7 +54,8 @@ def fuse_graphs(
         Two rows are joined if either is among the largest `n_neighbors` entries of the other. None returns the whole
         fused matrix.
     method : {"cross", "snf"}, default="cross"
-        "snf" is similarity network fusion (Wang et al. 2014), with the numbers that the package snfpy gives: the
+        "snf" is similarity network fusion (Wang et al. 2014), with the numbers that the package snfpy gives as long as
+        `tol` does not end it earlier: the
         matrices start as the graphs, with rows that sum to 1; steps lead to the `n_local` most similar rows, and the
         mean's rows are made to sum to 1 in the end.
     weights : {"binary", "fused"}, default="binary"
@@ -98,7 +100,8 @@ def fuse_graphs(
     """
     check_choice("method", method, METHODS)
     check_choice("weights", weights, ("binary", "fused"))
-    check_non_negative("regularization", regularization)
+    if check_non_negative("regularization", regularization) > MOST_ADDED:
+        raise ValueError(f"regularization must be at most {MOST_ADDED:g}; got {regularization!r}.")
     check_count("max_iter", max_iter)
     check_positive("tol", tol)
     if n_neighbors is not None:
@@ -112,7 +115,7 @@ def fuse_graphs(
         starts = [_dense_mean(walk, walk.T) for walk in walks]
     fused = diffuse(walks, starts, regularization, max_iter, tol, n_threads(n_jobs))
     if method == "snf":
-        fused /= fused.sum(axis=1, keepdims=True)
+        fused /= np.maximum(fused.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
         fused = np.add(fused, fused.T) * np.float32(0.5)
         np.fill_diagonal(fused, fused.diagonal() + 0.5)
     return fused if n_neighbors is None else cut_to_neighbors(fused, n_neighbors, weights)

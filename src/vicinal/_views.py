@@ -107,14 +107,14 @@ def _side_by_side(sizes: dict[str, int], n_columns: int) -> dict[str, Columns]:
 
 
 def _columns(view: str, entry: Any, n_columns: int, names: Sequence[str] | None) -> Columns:
-    if isinstance(entry, slice):
+    if isinstance(entry, slice) and all(
+        part is None or _is_number(part) for part in (entry.start, entry.stop, entry.step)
+    ):
         end = n_columns if entry.stop is None else entry.stop
         if end > n_columns:
             raise ValueError(f"View {view!r} goes to column {end - 1}, but X has columns 0 to {n_columns - 1} only.")
         return np.arange(*entry.indices(n_columns))
-    values: list[Any] = (
-        list(entry) if isinstance(entry, Sequence | np.ndarray | range) and not isinstance(entry, str) else [None]
-    )
+    values: list[Any] = list(entry) if hasattr(entry, "__len__") and not isinstance(entry, str | Mapping) else [None]
     if values and all(isinstance(value, str) for value in values):
         return _places_of_names(view, values, names)
     if not all(map(_is_number, values)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -211,10 +212,18 @@ def cluster_views(
     check_non_negative("tol", tol)
     if bandwidth is not None:
         check_positive("bandwidth", bandwidth)
-    if views is None and isinstance(X, list | tuple) and X and all(len(np.shape(part)) == 2 for part in X):
+    several = isinstance(X, Mapping) or (
+        isinstance(X, list | tuple) and len(X) > 0 and all(len(np.shape(part)) == 2 for part in X)
+    )
+    if several and views is not None:
+        raise ValueError("X is several matrices, one per view, so that views=... has nothing to say; leave it out.")
+    if several:
         X, views = stack_views(X)
     refuse_other_than_numbers(X, "cluster_views")
-    parts = [check_array(part, accept_sparse="csr", dtype=np.float64) for part in split_views(X, views).values()]
+    parts = [
+        check_array(part, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        for part in split_views(X, views).values()
+    ]
     _refuse_few_rows(n_clusters, parts[0].shape[0])
     similarities = normalized_similarities(parts, bandwidth)
     if not similarities:

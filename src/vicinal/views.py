@@ -33,7 +33,7 @@ def stack_views(
     -------
     X : matrix of shape (n_rows, all columns)
         A frame if all views are of one kind of frame, CSR if one of them is sparse, an array otherwise. Where two
-        views have a column of the same name, all columns are named ``view_column``.
+        views have a column of the same name, or names and numbers as names, all columns are named ``view_column``.
     views : dict of str to slice
         The columns of each view in X, for the parameter `views` of selectors.
 
@@ -181,7 +181,7 @@ def _side_by_side(matrices: dict[str, Any]) -> Any:
 def _frames_side_by_side(frames: dict[str, Any]) -> Any:
     every = [name for frame in frames.values() for name in frame.columns]
     library = type(next(iter(frames.values()))).__module__.partition(".")[0]
-    if len(set(every)) < len(every):
+    if len(set(map(str, every))) < len(every) or len({type(name) for name in every}) > 1:
         frames = {view: frame.copy() if library == "pandas" else frame.clone() for view, frame in frames.items()}
         for view, frame in frames.items():
             frame.columns = [f"{view}_{name}" for name in frame.columns]

@@ -108,6 +108,7 @@ def test_a_method_of_views_says_that_there_are_none(posts):
         (("--views", "text:w_*,tags:t_*", "-k", "15"), "The view 'tags' of posts.csv has 12 columns to choose from"),
         (("--views", "text:w_*,tags:t_*", "-k", "text=2,tag=3"), "the view 'tag', which there is not; did you mean"),
         (("--views", "text:w_*,tags:t_*", "-k", "text=2"), "-k says nothing about the view 'tags'; give a number for"),
+        (("--views", "text:w_*,tags:t_*", "-k", "text=2,text=3"), "-k names a view twice; give one number for each."),
         (("-k", "text=2,tags=3"), "-k names the views 'text', 'tags'; say with --views what these are."),
         (("--views", "text:w_*,tags:t_*", "--plot", "curve.svg"), "write an .html file rather than curve.svg."),
     ],

@@ -145,14 +145,63 @@ def test_labels_are_not_read(rng):
 def test_a_view_of_zeros_and_rows_of_zeros(rng):
     X, views, _ = planted(rng)
     nothing, described = stack_views([X[:, :10], X[:, 10:], np.zeros((120, 4))])
-    selector = CDMAFS([3, 4, 2], views=described).fit(nothing)
+    with pytest.warns(UserWarning, match="No column of the view 'view3' varies"):
+        selector = CDMAFS([3, 4, 2], views=described).fit(nothing)
     np.testing.assert_array_equal(selector.get_support(indices=True), [0, 1, 2, 10, 11, 12, 13, 23, 24])
     assert len(set(selector.view_scores_["view3"])) == 1
     part = X.copy()
     part[:15, :10] = 0
     selector = CDMAFS([3, 4], views=views).fit(part)
     np.testing.assert_array_equal(selector.get_support(indices=True), [0, 1, 2, 10, 11, 12, 13])
-    assert CDMAFS(1, views=[2, 2]).fit(np.zeros((5, 4))).support_.tolist() == [True, False, True, False]
+    with pytest.warns(UserWarning, match="No column of the view 'view[12]' varies"):
+        alike = CDMAFS(1, views=[2, 2]).fit(np.zeros((9, 4)))
+    assert alike.support_.tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize("penalty", ["auto", 0.0])
+@pytest.mark.parametrize("as_given", [sp.csr_array, lambda X: X.toarray()])
+def test_columns_that_do_not_vary_come_last(rng, penalty, as_given):
+    words, views, _ = planted_words(rng)
+    X = sp.hstack([words[:, :40], sp.csr_array((150, 30)), words[:, 40:]], format="csr")
+    selector = CDMAFS(views=[70, 40], penalty=penalty).fit(as_given(X))
+    assert not selector.support_[40:70].any()
+    assert selector.weights_[40:70].max() == 0
+    assert selector.scores_[40:70].max() < np.delete(selector.scores_, np.s_[40:70]).min()
+    assert selector.n_auto_ == CDMAFS([35, 20], views=views, penalty=penalty).fit(as_given(words)).n_auto_
+
+
+def test_a_graph_that_joins_all_rows_is_told(rng):
+    X, views, _ = planted(rng, n=20)
+    with pytest.warns(UserWarning, match="n_neighbors=19 joins all 20 rows to each other"):
+        CDMAFS(2, views=views, n_neighbors=19).fit(X)
+
+
+def test_rows_are_left_as_they_are(rng):
+    X = sp.csr_array(rng.random((40, 8)))
+    X.data[::5] = 0
+    before = X.copy()
+    CDMAFS(3, unit_rows=False).fit(X)
+    np.testing.assert_array_equal(X.data, before.data)
+
+
+@pytest.mark.parametrize("as_given", [sp.csr_array, np.asarray])
+def test_values_of_any_size_and_far_from_zero(rng, as_given):
+    X, views, _ = planted(rng)
+    plain = CDMAFS([3, 4], views=views, unit_rows=False, bandwidth=30.0).fit(as_given(X))
+    for scale in (1e-200, 1e150):
+        other = CDMAFS([3, 4], views=views, unit_rows=False, bandwidth=30.0 * scale**2 or 1e-320)
+        if scale > 1:
+            np.testing.assert_array_equal(other.fit(as_given(X * scale)).support_, plain.support_)
+        auto = CDMAFS([3, 4], views=views, unit_rows=False).fit(as_given(X * scale))
+        np.testing.assert_array_equal(auto.support_, plain.support_)
+
+
+def test_shares_of_edges(rng):
+    X, views, _ = planted(rng)
+    alone = CDMAFS(3).fit(X)
+    assert list(alone.shared_edges_) == ["view1"]
+    shares = CDMAFS(3, views=views).fit(X).shared_edges_
+    assert all(0.1 < share < 1 for share in shares.values())
 
 
 def test_half_the_mean_squared_distance(rng):
@@ -160,7 +209,8 @@ def test_half_the_mean_squared_distance(rng):
     squares = np.square(X[:, None] - X[None]).sum(axis=2)
     np.testing.assert_allclose(half_mean_square(X), squares.mean() / 2)
     np.testing.assert_allclose(half_mean_square(sp.csr_array(X)), squares.mean() / 2)
-    assert half_mean_square(np.ones((3, 2))) == 1
+    np.testing.assert_allclose(half_mean_square(X + 1e8), squares.mean() / 2, rtol=1e-6)
+    np.testing.assert_allclose(half_mean_square(sp.csr_array(X + 1e8)), squares.mean() / 2, rtol=1e-6)
 
 
 def test_cross_validation_with_views(rng):

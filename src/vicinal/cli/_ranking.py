@@ -55,6 +55,9 @@ def parse_features(text: str | None, method: str) -> Any:
     """
     if text is not None and "=" in text:
         parts = [part.partition("=") for part in text.split(",")]
+        named = [view.strip() for view, _, _ in parts]
+        if len(set(named)) < len(named):
+            raise ValueError(f"-k names a view twice; give one number for each. Got {text!r}.")
         return {view.strip(): parse_features(wanted.strip(), method) for view, _, wanted in parts}
     if text is None:
         return "auto" if SELECTORS[method].has_rule else 0.5

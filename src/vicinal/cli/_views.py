@@ -15,13 +15,10 @@ from rich.markup import escape
 from rich.table import Table as ShownTable
 
 from .._files import Table, listed
-from .._magnitudes import unit_rows
 from .._page import Cell, Column, Lines, Page, Section, Series
 from .._page import Table as PageTable
 from .._score_cuts import is_early
-from .._validation import Matrix, suggest
-from .._views import take_columns
-from ..graphs import neighbor_graph
+from .._validation import suggest
 from ..select import SELECTORS, PerView
 from ._terminal import command_line, facts, warn
 
@@ -129,25 +126,15 @@ class Contribution:
     share: float | None = None
 
 
-def contributions(selector: Any, X: Matrix, names: Sequence[str]) -> list[Contribution]:
+def contributions(selector: Any, names: Sequence[str]) -> list[Contribution]:
     """Of every view, in their order; shares of edges where the method joined the views to one graph."""
-    graph = getattr(selector, "graph_", None)
+    shares = getattr(selector, "shared_edges_", {})
     made = []
     for view, columns in selector.views_.items():
         order = columns[np.argsort(selector.ranking_[columns])]
         n_kept = int(selector.support_[columns].sum())
-        share = None if graph is None else _shared(graph, take_columns(X, columns), selector)
-        made.append(Contribution(view, [names[j] for j in order], selector.scores_[order], n_kept, share))
+        made.append(Contribution(view, [names[j] for j in order], selector.scores_[order], n_kept, shares.get(view)))
     return made
-
-
-def _shared(graph: Any, X: Matrix, selector: Any) -> float:
-    """The share of a graph's edges that also join nearest rows of a view."""
-    rows = unit_rows(X) if selector.unit_rows else X
-    own = neighbor_graph(rows, selector.n_neighbors, weights="binary")
-    edges = graph.copy()
-    edges.data[:] = 1
-    return float(edges.multiply(own > 0).sum() / max(edges.nnz, 1))
 
 
 SHARES = "edges shared"

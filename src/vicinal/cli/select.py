@@ -135,7 +135,7 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
         remark = "" if network is None else _show_links(selector, seen, network)
         _plot(selector, table, file, options, remark)
     else:
-        _show_views(selector, seen, table, file, options)
+        _show_views(selector, table, file, options)
     _write(selector, table, options)
     _summarise(X.shape, int(selector.support_.sum()), seconds, options)
 
@@ -174,13 +174,13 @@ def _show_links(selector: Any, X: Any, network: Any) -> str:
     return auc_words(kept)
 
 
-def _show_views(selector: Any, X: Any, table: Table, file: Path, options: Options) -> None:
+def _show_views(selector: Any, table: Table, file: Path, options: Options) -> None:
     """Shows what each view contributes, and writes the same as a report where a plot is asked for."""
     from ..report import write_report
     from ._terminal import say, show
     from ._views import SHARES_HINT, contributions, has_shares, view_page, view_table
 
-    made = contributions(selector, X, table.names)
+    made = contributions(selector, table.names)
     show(view_table(made, options.top))
     if has_shares(made):
         say(SHARES_HINT)

@@ -43,7 +43,9 @@ class KernelAlignment:
         self.X: Matrix = as_doubles(X)
         self.sparse = sp.issparse(X)
         if self.sparse:
-            self.X.eliminate_zeros()
+            if not self.X.data.all():
+                self.X = self.X.copy()  # what is given is left as it is
+                self.X.eliminate_zeros()
             self.rows = _native.sparse_rows(self.X)
             self.squares = self.X.multiply(self.X).tocsr()
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._calls import n_threads
-from .._magnitudes import as_doubles, unit_rows
+from .._magnitudes import as_doubles, unit_rows, with_squares
+from .._messages import warn
 from .._optim import BoxMinimum, find_penalty, minimize_in_box
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
 from ..graphs import WEIGHTS, fuse_graphs, neighbor_graph
 from ._alignment import KernelAlignment
 from ._base import Ranked
+from ._columns import varying
 from ._multi_view import MultiViewSelector
 
 LOWEST_PENALTY = 1e-5  # as a share of the largest coefficient of a column, where one is looked for
 GROWTH = 8.0  # of the penalty, from the lowest one on
 TRIES = 16  # penalties at most: the number kept can jump past the wanted one
+SAYS_NOTHING = -2.0  # the score of columns that do not vary, below all others
 TOLERANCE = 40  # the number kept may differ by one in so many from the wanted one, then scores decide
 
 
@@ -70,7 +74,7 @@ class CDMAFS(MultiViewSelector):
         The columns' weights between 0 and 1 (s).
     scores_ : ndarray of shape (n_features_in_,)
         The weights, told apart at both ends by the slope of the objective: above 1 by how much more weight would still
-        gain, at and below 0 by how much weight would gain or cost once there is some.
+        gain, at and below 0 by how much weight would gain or cost once there is some. Columns that do not vary have -2.
     view_scores_ : dict of str to ndarray
         The scores of each view's columns.
     views_ : dict of str to ndarray of int
@@ -81,8 +85,8 @@ class CDMAFS(MultiViewSelector):
         The columns that are kept.
     n_auto_ : list of int
         How many columns of each view have weight 1, at least 1.
-    graph_ : CSR array of shape (n_samples, n_samples)
-        The fused graph.
+    shared_edges_ : dict of str to float
+        The share of the fused graph's edges that each view's own graph has.
     penalty_ : dict of str to float
         The penalty that was used in each view.
     objective_ : ndarray of shape (n_iter_ + 1,)
@@ -152,24 +156,33 @@ class CDMAFS(MultiViewSelector):
     def _rank(self, X: Matrix) -> Ranked:
         self._check()
         parts = {name: _prepared(part, self.unit_rows) for name, part in self._split(X).items()}
-        graph = fuse_graphs(
-            [self._graph(part) for part in parts.values()],
+        graphs = {name: self._graph(part) for name, (part, _) in parts.items()}
+        graph: Any = fuse_graphs(
+            list(graphs.values()),
             self.n_neighbors,
             regularization=self.regularization,
             max_iter=self.n_diffusions,
             n_jobs=self.n_jobs,
         )
-        self.graph_ = graph
-        self.weights_, scores = np.empty(self.n_features_in_), np.empty(self.n_features_in_)
+        self._judge(graph, graphs)
+        self.weights_, scores = np.zeros(self.n_features_in_), np.full(self.n_features_in_, SAYS_NOTHING)
         self.penalty_, found = {}, []
         for (name, columns), wanted in zip(self.views_.items(), self._counts(self.n_features_to_select), strict=True):
-            bandwidth = half_mean_square(parts[name]) if self.bandwidth == "auto" else float(self.bandwidth)
-            loss = KernelAlignment(parts[name], graph, bandwidth, n_threads(self.n_jobs))
-            result = self._minimum(loss, wanted)
+            part, scale = parts[name]
+            kept = varying(part)
+            loss = None
+            result = BoxMinimum(np.zeros(0), [0.0], 0, True, np.zeros(0), 0.0, 0)
+            if kept.any():
+                part = part if kept.all() else part[:, np.flatnonzero(kept)]
+                bandwidth = half_mean_square(part) if self.bandwidth == "auto" else float(self.bandwidth) / scale**2
+                loss = KernelAlignment(part, graph, bandwidth, n_threads(self.n_jobs))
+                result = self._minimum(loss, wanted)
+                self.weights_[columns[kept]] = s = result.solution
+                scores[columns[kept]] = _scores(s, loss.aligned(s, everywhere=True)[1], loss.penalty)
+            else:
+                warn(f"No column of {self._called(name)} varies, so that scores do not tell them apart.")
             found.append(result)
-            self.penalty_[name] = loss.penalty
-            self.weights_[columns] = result.solution
-            scores[columns] = _scores(result.solution, loss.aligned(result.solution, everywhere=True)[1], loss.penalty)
+            self.penalty_[name] = 0.0 if loss is None else loss.penalty
         n_iter = max(1, *(result.n_iter for result in found))
         histories = [np.pad(result.objective, (0, n_iter - result.n_iter), mode="edge") for result in found]
         return Ranked(
@@ -179,6 +192,19 @@ class CDMAFS(MultiViewSelector):
             n_auto=[max(1, n_whole(result.solution)) for result in found],
             converged=all(result.converged for result in found),
         )
+
+    def _judge(self, graph: sp.csr_array, graphs: Mapping[str, sp.csr_array]) -> None:
+        """How much of the fused graph each view has; and whether it says anything."""
+        n = graph.shape[0]
+        if graph.nnz == n * (n - 1):
+            warn(
+                f"n_neighbors={self.n_neighbors} joins all {n} rows to each other, so that the graph of the views says "
+                "nothing; lower it, or give more rows."
+            )
+        joined = graph.astype(bool)
+        self.shared_edges_ = {
+            name: float(joined.multiply(own > 0).sum() / max(graph.nnz, 1)) for name, own in graphs.items()
+        }
 
     def _graph(self, X: Matrix) -> sp.csr_array:
         """Each row's neighbours in a view; rows of zeros, which are as near to any row as to any other, have none."""
@@ -246,10 +272,13 @@ class CDMAFS(MultiViewSelector):
 
 
 def half_mean_square(X: Matrix) -> float:
-    """Half the mean squared distance between two rows: the sum of the columns' variances; 1 where that is 0."""
-    squares = X.multiply(X) if sp.issparse(X) else X * X
-    variances = np.asarray(squares.mean(axis=0)) - np.square(np.asarray(X.mean(axis=0)))
-    return max(float(variances.sum()), 0.0) or 1.0
+    """Half the mean squared distance between two rows: the sum of the columns' variances."""
+    means = np.asarray(X.mean(axis=0)).ravel()
+    if not sp.issparse(X):
+        return float(np.square(X - means).mean(axis=0).sum())
+    within = np.square(X.data - means[X.indices]).sum()
+    absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+    return float(within + absent @ np.square(means)) / X.shape[0]
 
 
 def n_whole(s: NDArray[np.float64]) -> int:
@@ -257,9 +286,10 @@ def n_whole(s: NDArray[np.float64]) -> int:
     return int(np.count_nonzero(s >= 1))
 
 
-def _prepared(X: Matrix, to_unit_rows: bool) -> Matrix:
+def _prepared(X: Matrix, to_unit_rows: bool) -> tuple[Matrix, float]:
+    """Rows of length 1, or rows over a power of two such that squares can be held; and that."""
     X = as_doubles(X)
-    return unit_rows(X) if to_unit_rows else X
+    return (unit_rows(X), 1.0) if to_unit_rows else with_squares(X)
 
 
 def _scores(s: NDArray[np.float64], coefficients: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:

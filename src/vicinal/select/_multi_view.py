@@ -41,13 +41,14 @@ class MultiViewSelector(FeatureSelector):
     def _rivals(self) -> list[NDArray[np.intp]]:
         return list(self.views_.values())
 
+    def _called(self, view: str) -> str:
+        """A view in messages."""
+        return "X" if len(self.views_) == 1 else f"the view {view!r}"
+
     def _counts(self, wanted: Any) -> list[int | None]:
         sizes = {name: len(columns) for name, columns in self.views_.items()}
-        single = len(sizes) == 1
         return [
-            check_selected_count(
-                one, sizes[name], has_rule=self._has_rule, owner="X" if single else f"the view {name!r}"
-            )
+            check_selected_count(one, sizes[name], has_rule=self._has_rule, owner=self._called(name))
             for name, one in _per_view(wanted, list(sizes)).items()
         ]
 

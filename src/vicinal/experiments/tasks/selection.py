@@ -305,8 +305,14 @@ def cluster_scores(
 ) -> Scores:
     """Scores of clusters, by metric and run."""
     clusters, caught = recording_warnings(find)
-    if any(issubclass(warning.category, ConvergenceWarning) for warning in caught):
-        outcome.note("fewer different rows than clusters on some columns")
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            own = "did not converge" in str(warning.message)
+            outcome.note(
+                "clustering stopped before it converged on some columns"
+                if own
+                else "fewer different rows than clusters on some columns"
+            )
     show_again(caught, but=ConvergenceWarning)
     return {
         metric.name: np.array([SCORES[metric.name](sample.y, labels) for labels in clusters], dtype=np.float64)

@@ -57,9 +57,10 @@ class ViewSelection(Selection):
             raise ValueError(f"Columns of each view are to be chosen, and {work.cell.data} is not divided into views.")
         if work.experiment.quick:
             sample = with_few_columns(sample, QUICK_COLUMNS)
-        protocols = work.options.protocols()
+        protocols, views = work.options.protocols(), sample.views
+        assert views is not None
         for unit_rows in dict.fromkeys(way.unit_rows for way in protocols):
-            rows = replace(sample, X=unit_rows_per_view(sample.X, sample.views)) if unit_rows else sample
+            rows = replace(sample, X=unit_rows_per_view(sample.X, views)) if unit_rows else sample
             yield rows, [way for way in protocols if way.unit_rows == unit_rows]
 
     def columns(
