@@ -97,7 +97,7 @@ def test_fused_edges_lie_within_classes_more_than_those_of_any_view(rng, n_views
     assert set(fused.data) == {1.0}
 
 
-@pytest.mark.skipif("VICINAL_DATA" not in os.environ, reason="needs real data")
+@pytest.mark.skipif(not os.environ.get("VICINAL_DATA"), reason="VICINAL_DATA is not set: this test needs real data")
 def test_fused_edges_of_bbc_sport():
     sample = datasets.load("mv_bbcsport2")
     views = [unit_rows(sp.csr_array(sample.X[:, columns], dtype=np.float64)) for columns in sample.views.values()]

@@ -250,7 +250,7 @@ def test_bad_input(rng, given, sentence):
         CDMAFS(**{"views": views} | given).fit(X)
 
 
-@pytest.mark.skipif("VICINAL_DATA" not in os.environ, reason="needs real data")
+@pytest.mark.skipif(not os.environ.get("VICINAL_DATA"), reason="VICINAL_DATA is not set: this test needs real data")
 def test_bbc_sport():
     sample = datasets.load("mv_bbcsport2")
     selector = CDMAFS(400, views=sample.views).fit(sample.X)
