@@ -15,9 +15,12 @@ from sklearn.utils import check_array
 from ._fusion import fuse_graphs, scaled_similarities
 from ._magnitudes import unit_rows
 from ._nearest import nearest_rows
+from ._side_similarity import SideSim, SimilarRow
 from ._validation import Matrix, check_choice, check_count, check_positive, check_weights
 
 __all__ = [
+    "SideSim",
+    "SimilarRow",
     "fuse_graphs",
     "laplacian",
     "leading_eigenvectors",

@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ._edges import Edges, check_names, numbered, read_edges
+from ._hetero import HeteroNetwork
+from ._metapaths import MetaPath
 from ._optional import need
 from ._validation import check_adjacency, check_choice, check_share
+
+__all__ = ["HeteroNetwork", "MetaPath", "Network", "from_edges", "from_networkx", "hold_out_links"]
 
 SelfLoops = Literal["refuse", "drop"]
 
