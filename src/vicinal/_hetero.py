@@ -107,7 +107,7 @@ class HeteroNetwork:
         """The number of links of each relation; one that goes both ways within a type counts once."""
         mutual = self.mutual
         return {
-            key: (links.nnz + np.count_nonzero(links.diagonal())) // 2 if key in mutual else links.nnz
+            key: int(links.nnz + np.count_nonzero(links.diagonal())) // 2 if key in mutual else int(links.nnz)
             for key, links in self.relations.items()
         }
 

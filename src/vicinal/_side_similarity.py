@@ -207,7 +207,7 @@ class SideSim:
             Symmetric, with transitions as weights.
         """
         check_count("n_neighbors", n_neighbors)
-        seed = np.uint64(check_random_state(random_state).randint(2**32, dtype=np.uint64))
+        seed = check_random_state(random_state).randint(2**63, dtype=np.uint64)
         firsts, seconds, values = [], [], []
         for block in self._blocks():
             near = self._shared(self.similarities(block), block)
@@ -331,7 +331,7 @@ def _rounded(values: Array) -> Array:
 def _pair_numbers(row: int, others: NDArray, seed: np.uint64) -> NDArray[np.uint64]:
     """A number of each pair, the same for both of its rows, that looks random (the last steps of splitmix64)."""
     low, high = np.minimum(row, others).astype(np.uint64), np.maximum(row, others).astype(np.uint64)
-    mixed = (low << np.uint64(32) | high) + seed * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (low << np.uint64(32) | high) ^ seed
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
