@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         UDFS,
         LaplacianScore,
         MaximumVariance,
+        SideFS,
     )
 
     __version__: str
@@ -80,6 +81,7 @@ __all__ = [
     "RandomFourierFeatures",
     "RobustPCA",
     "SampledLandmarks",
+    "SideFS",
     "SpectralFeatures",
     "StackedDenoisingAutoencoder",
     "SubsetProductMap",

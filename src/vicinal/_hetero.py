@@ -55,11 +55,11 @@ class HeteroNetwork:
     ...     {("author", "writes", "paper"): writes, ("paper", "at", "venue"): appears}, target="author"
     ... )
     >>> network
-    HeteroNetwork(3 authors; 3 papers, 2 venues; 7 links by 2 relations)
+    HeteroNetwork(author 3; paper 3, venue 2; 7 links by 2 relations)
     >>> [str(path) for path in network.metapaths()]
     ['author-writes-paper-writes-author', 'author-writes-paper-at-venue-at-paper-writes-author']
     >>> network[[0, 1]]
-    HeteroNetwork(2 authors; 3 papers, 2 venues; 6 links by 2 relations)
+    HeteroNetwork(author 2; paper 3, venue 2; 6 links by 2 relations)
     """
 
     relations: Mapping[Relation, sp.csr_array]
@@ -218,7 +218,7 @@ class HeteroNetwork:
         return len(self.names[self.target])
 
     def __repr__(self) -> str:
-        counts = [f"{size:,} {kind}{'s' * (size != 1)}" for kind, size in self.n_nodes.items()]
+        counts = [f"{kind} {size:,}" for kind, size in self.n_nodes.items()]
         n_links, n_relations = sum(self.n_links.values()), len(self.relations)
         links = f"{n_links:,} link{'s' * (n_links != 1)} by {n_relations} relation{'s' * (n_relations != 1)}"
         others = f"{', '.join(counts[1:])}; " if len(counts) > 1 else ""

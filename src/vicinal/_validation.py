@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import wraps
@@ -248,12 +248,13 @@ def check_weights(W: Any, name: str = "W") -> Matrix:
     return weights
 
 
-def check_names_of_rows(X: Any, adjacency: Any) -> None:
+def check_names_of_rows(X: Any, network: Any, what: str = "adjacency") -> None:
     """Refuses a network whose nodes have other names than the rows of a frame, or the same in another order.
 
     Names count if both are text: numbers are as likely the places of rows.
     """
-    index, names = getattr(X, "index", None), getattr(adjacency, "names", None)
+    index, names = getattr(X, "index", None), getattr(network, "names", None)
+    names = names[network.target] if isinstance(names, Mapping) else names  # those of the type that rows are
     if names is None or not hasattr(X, "columns") or index is None or len(index) != len(names):
         return
     rows = np.asarray(index)
@@ -263,8 +264,8 @@ def check_names_of_rows(X: Any, adjacency: Any) -> None:
     if len(differ):
         place = int(differ[0])
         raise ValueError(
-            f"The nodes of adjacency are not the rows of X: row {place} is {str(rows[place])!r} in X and "
-            f"{str(names[place])!r} in adjacency, {len(differ)} of {len(rows)} rows differ; bring them into one order, "
+            f"The nodes of {what} are not the rows of X: row {place} is {str(rows[place])!r} in X and "
+            f"{str(names[place])!r} in {what}, {len(differ)} of {len(rows)} rows differ; bring them into one order, "
             "for example by from_edges(edges, nodes=X.index)."
         )
 

@@ -8,6 +8,7 @@ from ._latent import LatentTriplets, minimize_smooth
 from ._nonnegative import multiplicative_step, orthogonal_parts
 from ._penalty import find_penalty
 from ._row_sparse import Form, RowWeightedRidge, products_of_rows, row_sparse_by_shrinking, row_sparse_least_squares
+from ._secular import shortest_rows
 from ._solved import Solved, without_rounding
 from ._trace import Reweighted, RowForm, minimize_trace
 from ._triplets import LOSSES, TripletDescent
@@ -39,5 +40,6 @@ __all__ = [
     "row_lengths",
     "row_sparse_by_shrinking",
     "row_sparse_least_squares",
+    "shortest_rows",
     "without_rounding",
 ]

@@ -14,6 +14,7 @@ from ._pop import MMPOP, PPOP, SPOP
 from ._registry import SELECTORS, SelectorEntry
 from ._rsfs import RSFS
 from ._rufs import RUFS
+from ._sidefs import SideFS
 from ._snfs import SNFS
 from ._spec import SPEC
 from ._udfs import UDFS
@@ -41,4 +42,5 @@ __all__ = [
     "MaximumVariance",
     "PerView",
     "SelectorEntry",
+    "SideFS",
 ]

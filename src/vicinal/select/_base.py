@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import limited_threads
+from .._hetero import HeteroNetwork, check_side
 from .._messages import warn_not_converged
 from .._optim import Solved
 from .._validation import (
@@ -30,7 +31,7 @@ from .._validation import (
 )
 
 # What a method may look at besides X: how each is checked against the number of rows, and what `_rank` gets of it.
-INPUTS: dict[str, Callable[[Any, int], Any]] = {"adjacency": check_adjacency}
+INPUTS: dict[str, Callable[[Any, int], Any]] = {"adjacency": check_adjacency, "side": check_side}
 
 
 @dataclass
@@ -127,8 +128,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator):
             rows.check_format(full_check=True)  # indices that point nowhere would be followed all the same
         self._read_columns()
         self._counts(self.n_features_to_select)
-        check_names_of_rows(X, inputs.get("adjacency"))
         for name, given in inputs.items():
+            check_names_of_rows(X, given, name)
             inputs[name] = None if given is None else INPUTS[name](given, rows.shape[0])
         try:
             with limited_threads(getattr(self, "n_jobs", None)):
@@ -261,3 +262,27 @@ class NetworkSelector(FeatureSelector):
         if adjacency is None and hasattr(y, "tocsr"):
             raise ValueError("A network was given as y, which is never read; give it by name: fit(X, adjacency=...).")
         return self._fit(X, adjacency=adjacency)
+
+
+class SideSelector(FeatureSelector):
+    """Base of the selectors that look at side information about the rows: they implement ``_rank(X, side)``."""
+
+    def fit(self, X: ArrayLike, y: Any = None, *, side: HeteroNetwork | None = None) -> Self:
+        """Ranks the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Labels are never read.
+        side : HeteroNetwork, default=None
+            Side information, whose target nodes are the rows of X in their order. None links each row to its nearest
+            rows.
+
+        Returns
+        -------
+        self
+        """
+        if side is None and isinstance(y, HeteroNetwork):
+            raise ValueError("Side information was given as y, which is never read; give it by name: fit(X, side=...).")
+        return self._fit(X, side=side)

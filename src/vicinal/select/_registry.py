@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from ._base import FeatureSelector, NetworkSelector
+from ._base import FeatureSelector, NetworkSelector, SideSelector
 from ._cdma import CDMAFS
 from ._gfs import GFS
 from ._laplacian_score import LaplacianScore
@@ -20,6 +20,7 @@ from ._ndfs import NDFS
 from ._pop import MMPOP, PPOP, SPOP
 from ._rsfs import RSFS
 from ._rufs import RUFS
+from ._sidefs import SideFS
 from ._snfs import SNFS
 from ._spec import SPEC
 from ._udfs import UDFS
@@ -54,6 +55,8 @@ class SelectorEntry:
     ['lufs', 'gfs', 'spop', 'ppop', 'mmpop']
     >>> [entry.name for entry in SELECTORS.values() if entry.reads_views]
     ['mvfs', 'mvufs', 'cdma']
+    >>> [entry.name for entry in SELECTORS.values() if entry.reads_side]
+    ['sidefs']
     """
 
     name: str
@@ -77,6 +80,11 @@ class SelectorEntry:
         """Whether it looks at several views of the rows: its parameter `views`."""
         return issubclass(self.kind, MultiViewSelector)
 
+    @property
+    def reads_side(self) -> bool:
+        """Whether it looks at side information about the rows: ``fit(X, side=...)``."""
+        return issubclass(self.kind, SideSelector)
+
 
 SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
     {
@@ -99,6 +107,7 @@ SELECTORS: Mapping[str, SelectorEntry] = MappingProxyType(
             SelectorEntry("mvfs", "MVFS", MVFS, ("regression_weight", "sparsity")),
             SelectorEntry("mvufs", "MVUFS", MVUFS, ("regression_weight", "sparsity", "smoothness"), scale="minmax"),
             SelectorEntry("cdma", "CDMA-FS", CDMAFS),
+            SelectorEntry("sidefs", "SideFS", SideFS, ("sparsity",)),
         )
     }
 )
