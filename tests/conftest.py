@@ -25,7 +25,7 @@ TESTS = Path(__file__).parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
-NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py")
+NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py", "test_side_similarity.py")
 NUMERICAL_FOLDERS = ("expand", "link", "local", "optim", "select")
 
 

@@ -41,6 +41,7 @@ from vicinal.select import (
     LaplacianScore,
     MaximumVariance,
     PerView,
+    SideFS,
 )
 
 ONE_OF_EACH = sorted(
@@ -80,6 +81,7 @@ ONE_OF_EACH = sorted(
         PPOP(),
         MMPOP(),
         CDMAFS(),
+        SideFS(),
         NRCL(3, n_epochs=3),
         LinkRanking(3, n_epochs=3),
         DeepWalk(4, n_walks=2, walk_length=5),
@@ -132,6 +134,7 @@ VARIANTS = [
     PPOP(penalty="auto", average=False),
     MMPOP(penalty=0),
     MMPOP(solver="exact"),
+    SideFS(link="distance", fit_intercept=False, n_components=2),
 ]
 
 

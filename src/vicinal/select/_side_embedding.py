@@ -62,8 +62,12 @@ class Regressions:
         if intercept and not sp.issparse(X):
             self.X, self.mean = X - self.mean, np.zeros(X.shape[1])  # far from 0 all else would be rounding
         self.transposed = sp.csr_array(self.X.T) if sp.issparse(X) else self.X.T
-        squares = self.X.multiply(self.X).sum() if sp.issparse(X) else np.square(self.X).sum()
-        self.squares = max(float(squares) - n_rows * float(self.mean @ self.mean), 0.0)
+        if sp.issparse(X):
+            filled = np.bincount(X.indices, minlength=X.shape[1])
+            rest = float(((n_rows - filled) * self.mean**2).sum())
+            self.squares = float(np.square(X.data - self.mean[X.indices]).sum()) + rest
+        else:
+            self.squares = float(np.square(self.X).sum())
 
     def over(self, length: float) -> Regressions:
         """The same of X over a number."""

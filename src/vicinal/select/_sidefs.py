@@ -181,8 +181,10 @@ class SideFS(SideSelector):
     def _rank(self, X: Matrix, side: HeteroNetwork | None) -> Ranked:
         self._check()
         random = check_random_state(self.random_state)
-        X, scale = with_squares(as_doubles(X))
         graph = self._links(X, side, random)
+        kept = varying(X)
+        columns = np.flatnonzero(kept) if kept.any() else np.arange(X.shape[1])
+        X, scale = with_squares(as_doubles(X)[:, columns] * float(kept.any()))
         linked = np.flatnonzero(np.diff(graph.indptr) > 0)
         links = links_of(graph[linked][:, linked], directed=False)
         others = sample_non_links(links, len(linked), random)
@@ -196,9 +198,10 @@ class SideFS(SideSelector):
         with one_blas_thread():  # products are thin, and sums do not depend on the number of threads
             found = objective.solve(start, max_iter=self.max_iter, steps=_STEPS_PER_TURN, tol=self.tol)
             U, V = found.solution
-            scores = objective.scores(U, V)
-        scores[~varying(X)] = min(float(scores.min()), 0.0) - 1.0
-        self.embedding_, self.coefficients_ = U, V * (length * scale)
+            found_scores = objective.scores(U, V)
+        scores = np.full(self.n_features_in_, min(float(found_scores.min()), 0.0) - 1.0)
+        self.embedding_, self.coefficients_ = U, np.zeros((self.n_features_in_, self.n_components))
+        scores[columns], self.coefficients_[columns] = found_scores, V * (length * scale)
         return Ranked.by(found, scores, steps="turns")
 
     def _check(self) -> None:
