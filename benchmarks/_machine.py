@@ -1,7 +1,10 @@
 """What the benchmarks share: the machine, its sgemm peak, fair timing, and where results are written."""
 
+import json
 import os
 import platform
+import resource
+import subprocess
 import sys
 import threading
 import time
@@ -67,6 +70,27 @@ def peak_memory(run: Callable[[], object]) -> tuple[object, int]:
         done.set()
         watcher.join()
     return result, peak[0] - before
+
+
+def timed(run: Callable[[], object]) -> tuple[object, float]:
+    """The result of run() and the seconds that it took."""
+    start = time.perf_counter()
+    return run(), time.perf_counter() - start
+
+
+def highest_memory() -> float:
+    """The most GB that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def child(script: str, job: str, *arguments: object) -> dict:
+    """What the script's job_... returns in a process of its own with two threads; or, as `failed`, its last words."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "2")
+    command = [sys.executable, script, "--job", json.dumps([job, arguments])]
+    done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True)
+    figures = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
+    print(job, *arguments, figures, file=sys.stderr, flush=True)
+    return figures
 
 
 def data_set(name: str, shape: tuple[int, int]) -> tuple[np.ndarray, str]:

@@ -7,14 +7,12 @@ import argparse
 import json
 import os
 import resource
-import subprocess
-import sys
 import time
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from _machine import best_of, record
+from _machine import best_of, child, record
 
 from vicinal import datasets, select
 from vicinal._calls import n_threads
@@ -99,21 +97,12 @@ def job_large(method: str, size: list[int]) -> dict:
     }
 
 
-def child(job: str, *arguments) -> dict:
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "2")
-    command = [sys.executable, __file__, "--job", json.dumps([job, arguments])]
-    done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True)
-    figures = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
-    print(job, *arguments, figures, file=sys.stderr, flush=True)
-    return figures
-
-
 def shown(figures: dict, name: str = "seconds") -> str:
     return f"{figures[name]:.3f}" if name in figures else "failed"
 
 
 def real_lines(methods: tuple[str, ...], networks: dict[str, str]) -> list[str]:
-    found = {name: {method: child("real", name, method) for method in methods} for name in networks}
+    found = {name: {method: child(__file__, "real", name, method) for method in methods} for name in networks}
     lines = [f"| seconds of a fit | {' | '.join(methods)} | LUFS over MMPOP |", "|---|" + "--:|" * (len(methods) + 1)]
     for name, label in networks.items():
         cells = [shown(found[name][method]) for method in methods]
@@ -122,7 +111,7 @@ def real_lines(methods: tuple[str, ...], networks: dict[str, str]) -> list[str]:
         lines.append(f"| {label} | {' | '.join(cells)} | {ratio} |")
     lines += ["", "| SPOP, seconds | closed form | 2 steps per link |", "|---|--:|--:|"]
     for name, label in networks.items():
-        figures = child("spop", name)
+        figures = child(__file__, "spop", name)
         lines.append(f"| {label} | {shown(figures, 'closed')} | {shown(figures, 'steps')} |")
     return lines
 
@@ -131,7 +120,7 @@ def large_lines(sizes: list[list[int]]) -> list[str]:
     lines = ["| made network | method | seconds | peak GB | data GB |", "|---|---|--:|--:|--:|"]
     for size in sizes:
         for method in ("SPOP", "PPOP", "MMPOP"):
-            figures = child("large", method, size)
+            figures = child(__file__, "large", method, size)
             label = f"{size[0]:,} nodes, {figures.get('links', size[1]):,} links, {size[2]:,} columns"
             memory = f"{figures['peak GB']:.2f} | {figures['data GB']:.2f}" if "links" in figures else " | "
             lines.append(f"| {label} | {method} | {shown(figures)} | {memory} |")

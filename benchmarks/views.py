@@ -6,15 +6,11 @@ Every figure comes from a process of its own.
 import argparse
 import json
 import os
-import resource
-import subprocess
-import sys
-import time
 from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
-from _machine import record
+from _machine import child, highest_memory, record, timed
 
 from vicinal import CDMAFS, datasets
 from vicinal.graphs import fuse_graphs, neighbor_graph, scaled_similarities
@@ -36,32 +32,23 @@ def made_texts(n_rows: int, n_columns: int, density: float) -> tuple[sp.csr_arra
     return stack_views([view(), view()])
 
 
-def timed(run) -> tuple[object, float]:
-    start = time.perf_counter()
-    return run(), time.perf_counter() - start
-
-
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def job_sport(penalty: float | str) -> dict:
     sample = datasets.load("mv_bbcsport2")
     wanted = 400 if penalty == "auto" else "auto"
     selector, seconds = timed(lambda: CDMAFS(wanted, views=sample.views, penalty=penalty).fit(sample.X))
-    return {"seconds": seconds, "peak GB": peak(), "whole": list(selector.n_auto_)}
+    return {"seconds": seconds, "peak GB": highest_memory(), "whole": list(selector.n_auto_)}
 
 
 def job_made(n_rows: int, n_columns: int) -> dict:
     X, views = made_texts(n_rows, n_columns, 0.01)
     selector, seconds = timed(lambda: CDMAFS(400, views=views).fit(X))
-    return {"seconds": seconds, "peak GB": peak(), "whole": list(selector.n_auto_)}
+    return {"seconds": seconds, "peak GB": highest_memory(), "whole": list(selector.n_auto_)}
 
 
 def job_cross(n_rows: int) -> dict:
     X, views = made_texts(n_rows, 2000, 0.01)
     graphs = [neighbor_graph(X[:, columns]) for columns in views.values()]
-    return {"seconds": timed(lambda: fuse_graphs(graphs, tol=1e-9))[1], "peak GB": peak()}
+    return {"seconds": timed(lambda: fuse_graphs(graphs, tol=1e-9))[1], "peak GB": highest_memory()}
 
 
 def similarities(n_rows: int) -> list[np.ndarray]:
@@ -71,7 +58,7 @@ def similarities(n_rows: int) -> list[np.ndarray]:
 
 def job_snf(n_rows: int) -> dict:
     given = similarities(n_rows)
-    return {"seconds": timed(lambda: fuse_graphs(given, None, method="snf", tol=1e-9))[1], "peak GB": peak()}
+    return {"seconds": timed(lambda: fuse_graphs(given, None, method="snf", tol=1e-9))[1], "peak GB": highest_memory()}
 
 
 def job_snfpy(n_rows: int) -> dict:
@@ -82,15 +69,7 @@ def job_snfpy(n_rows: int) -> dict:
     given = similarities(n_rows)
     fused, seconds = timed(lambda: snf.snf(given, K=20, t=20))
     ours = fuse_graphs(given, None, method="snf", tol=1e-9)
-    return {"seconds": seconds, "peak GB": peak(), "difference": float(np.abs(ours - fused).max())}
-
-
-def child(job: str, *arguments: object) -> dict:
-    command = [sys.executable, __file__, "--job", json.dumps([job, arguments])]
-    done = subprocess.run(command, capture_output=True, text=True)
-    figures = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
-    print(job, *arguments, figures, file=sys.stderr, flush=True)
-    return figures
+    return {"seconds": seconds, "peak GB": highest_memory(), "difference": float(np.abs(ours - fused).max())}
 
 
 def line(label: str, figures: dict) -> str:
@@ -102,22 +81,22 @@ def line(label: str, figures: dict) -> str:
 def selector_lines(quick: bool) -> list[str]:
     lines = ["| CDMA-FS | seconds | peak GB |", "|---|--:|--:|"]
     if os.environ.get("VICINAL_DATA"):
-        lines.append(line("BBC Sport, 544 x (3,183 + 3,203), one penalty", child("sport", 0.1)))
-        lines.append(line("BBC Sport, search to 400 columns per view", child("sport", "auto")))
+        lines.append(line("BBC Sport, 544 x (3,183 + 3,203), one penalty", child(__file__, "sport", 0.1)))
+        lines.append(line("BBC Sport, search to 400 columns per view", child(__file__, "sport", "auto")))
     n_rows, n_columns = (1000, 1000) if quick else (10_000, 5000)
     label = f"made texts, {n_rows:,} x (2 x {n_columns:,}), 1 % non-zero, search to 400 per view"
-    return [*lines, line(label, child("made", n_rows, n_columns))]
+    return [*lines, line(label, child(__file__, "made", n_rows, n_columns))]
 
 
 def fusion_lines(quick: bool) -> list[str]:
     n_rows = 1000 if quick else 5000
     lines = [f"| two views, {n_rows:,} rows, 20 iterations | seconds | peak GB |", "|---|--:|--:|"]
-    lines.append(line("cross diffusion of graphs with 5 neighbours", child("cross", n_rows)))
-    ours = child("snf", n_rows)
+    lines.append(line("cross diffusion of graphs with 5 neighbours", child(__file__, "cross", n_rows)))
+    ours = child(__file__, "snf", n_rows)
     lines.append(line("similarity network fusion, 20 neighbours", ours))
     if find_spec("snf") is None:
         return [*lines, "", "snfpy is not installed."]
-    theirs = child("snfpy", n_rows)
+    theirs = child(__file__, "snfpy", n_rows)
     lines.append(line("the same by snfpy", theirs))
     if "seconds" in theirs and "seconds" in ours:
         ratio = f"{theirs['seconds'] / ours['seconds']:.0f}x"
