@@ -46,7 +46,7 @@ def hetero_from_pyg(data: Any, target: str) -> HeteroNetwork:
     >>> from torch_geometric.datasets import DBLP  # doctest: +SKIP
     >>> from vicinal.network import hetero_from_pyg
     >>> hetero_from_pyg(DBLP("dblp")[0], target="author")  # doctest: +SKIP
-    HeteroNetwork(4,057 authors; 14,328 papers, 7,723 terms, 20 conferences; 119,783 links by 3 relations)
+    HeteroNetwork(author 4,057; paper 14,328, term 7,723, conference 20; 119,783 links by 3 relations)
     """
     counts, names = {}, {}
     tables = {tuple(map(_word, key)): _pyg_edges(data[key]) for key in data.edge_types}
@@ -150,7 +150,7 @@ def hetero_from_networkx(
     >>> graph.add_nodes_from(["p1"], type="paper")  # doctest: +SKIP
     >>> graph.add_edges_from([("ann", "p1"), ("bob", "p1")], relation="writes")  # doctest: +SKIP
     >>> hetero_from_networkx(graph, target="author", nodelist=["bob", "ann"])  # doctest: +SKIP
-    HeteroNetwork(2 authors; 1 paper; 2 links by 1 relation)
+    HeteroNetwork(author 2; paper 1; 2 links by 1 relation)
     """
     kinds = {node: _word(_said(data, kind, "nodes", node)) for node, data in graph.nodes(data=True)}
     members: dict[str, list[Any]] = {}

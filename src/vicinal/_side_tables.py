@@ -112,7 +112,7 @@ def from_tables(relations: Any, *, target: str | None = None, nodes: Nodes | Non
     >>> authors = ["bob", "ann"]  # in the order of the rows of a table
     >>> network = from_tables({("author", "writes", "paper"): writes}, target="author", nodes={"author": authors})
     >>> network
-    HeteroNetwork(2 authors; 2 papers; 3 links by 1 relation)
+    HeteroNetwork(author 2; paper 2; 3 links by 1 relation)
     >>> network.names["author"]
     array(['bob', 'ann'], dtype='<U3')
     """
@@ -226,13 +226,17 @@ RELATION_KEYS: dict[str, tuple[type, str]] = {
 }
 
 
-def side_target(path: Path) -> str | None:
-    """The target that a TOML file of relations says, which is read and checked for it but for the edges."""
-    return _read_toml(path, skip=None)[1]
+def declared_target(path: Path) -> tuple[str | None, bool]:
+    """The target that a TOML file names, and whether it names its nodes; all is checked but for what is in files."""
+    _, target, nodes = _read_toml(path, skip=None)
+    return target, target in nodes
 
 
 def _read_toml(path: Path, skip: set[str] | None) -> tuple[dict[Relation, EdgeTable], str | None, dict[str, Any]]:
-    """Relations, target and nodes as a TOML file says; nodes of the types to `skip` are not read, for None of any."""
+    """Relations, target and nodes as a TOML file says; for types to `skip` nodes are left out.
+
+    Nodes are only looked for, and not read, where `skip` is None.
+    """
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
@@ -251,11 +255,12 @@ def _read_toml(path: Path, skip: set[str] | None) -> tuple[dict[Relation, EdgeTa
     for kind in given:
         if kind not in kinds:
             raise ValueError(f"{path.name} has nodes of type {kind!r}, which no relation has; {suggest(kind, kinds)}")
-    nodes = {
-        kind: _toml_nodes(path, kind, entry, read=skip is not None and kind not in skip)
+    read = {
+        kind: _toml_nodes(path, kind, entry, read=skip is not None)
         for kind, entry in given.items()
+        if skip is None or kind not in skip
     }
-    return relations, declared.get("target"), {kind: names for kind, names in nodes.items() if names is not None}
+    return relations, declared.get("target"), read
 
 
 def _check_keys(name: str, declared: Any, known: Mapping[str, tuple[type, str]], needed: Sequence[str]) -> None:
@@ -286,9 +291,9 @@ def _toml_relation(path: Path, name: str, entry: Any) -> tuple[Relation, EdgeTab
 
 
 def _toml_nodes(path: Path, kind: str, entry: Any, *, read: bool) -> Any:
-    """A number of nodes, or their names from a column of a file; None if they are not read."""
+    """A number of nodes, or their names from a column of a file, if it shall be read."""
     if isinstance(entry, int) and not isinstance(entry, bool):
-        return entry if read else None
+        return entry
     if not isinstance(entry, str):
         raise ValueError(f"{path.name}, nodes: {kind} must be a number of nodes or a file of names; got {entry!r}.")
     file, column = path.parent / entry, None
