@@ -43,6 +43,14 @@ def test_takes_files_with_and_without_a_header(tmp_path, header):
     assert dense(network) == [[0, 1], [1, 1]]
 
 
+def test_a_first_line_that_looks_like_the_others_is_an_edge(tmp_path):
+    path = tmp_path / "binds.csv"
+    path.write_text("D1,g1\nD2,g22\n")
+    assert dense(from_tables({BINDS: path}, target="drug")) == [[1, 0], [0, 1]]
+    path.write_text("id1,id2\nD1,g1\nD2,g22\n")
+    assert dense(from_tables({BINDS: path}, target="drug")) == [[1, 0], [0, 1]]
+
+
 def test_columns_named_like_the_types_are_the_ends_in_any_order(tmp_path):
     frame = pl.DataFrame({"affinity": [2.0, 3.0], "gene": ["g", "h"], "drug": ["x", "y"]})
     frame.write_csv(tmp_path / "binds.csv")

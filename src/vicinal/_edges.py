@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from ._optional import need
 from ._validation import check_count, suggest
 
 MOST_LISTED = 10
+DIGITS = "[0-9]+"  # by which names like g1 and g27 differ
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,9 @@ def _of_file(path: Path, source: str | None, target: str | None, weight: str | N
 
 
 def _begins_with_header(frame: Any, known: set | None) -> bool:
-    """Whether the first line of a file names columns. A node is known by its name, or by standing again."""
+    """Whether the first line of a file names columns. A node is known by its name, by standing again, or by
+    looking like others but for digits.
+    """
     first = frame.row(0)
     if {"source", "target"} <= {*first}:
         return True
@@ -169,7 +173,12 @@ def _begins_with_header(frame: Any, known: set | None) -> bool:
         return False  # numbers are nodes, even if they are unknown
     if known is not None and any(end in known for end in ends):
         return False
-    return not any((frame[1:, place] == end).any() for place in range(min(2, frame.width)) for end in ends)
+    others = [frame[1:, place] for place in range(min(2, frame.width))]
+    if any((column == end).any() for column in others for end in ends):
+        return False
+    forms = [column.str.replace_all(DIGITS, "0") for column in others]
+    own = [re.sub(DIGITS, "0", end or "") for end in first[:2]]
+    return not any("0" in form and (column == form).any() for form, column in zip(own, forms, strict=True))
 
 
 def _of_frame(

@@ -156,11 +156,11 @@ def _with_type(kind: str, function: Any, *arguments: Any) -> Any:
 def _read(key: Relation, table: EdgeTable, names: Mapping[str, NDArray]) -> Edges:
     if table.mutual and key[0] != key[2]:
         raise ValueError(f"{'-'.join(key)} is not within one type, so that it cannot be mutual; leave that out.")
-    known = [names[kind].astype(str).tolist() for kind in (key[0], key[2]) if kind in names]
+    kinds = [kind for kind in (key[0], key[2]) if kind in names and isinstance(table.edges, str | Path)]
+    known = {name for kind in kinds for name in names[kind].astype(str).tolist()} if kinds else None
     try:
         source, end = table.columns or _columns_of_types(table.edges, key)
-        known_words = {word for words in known for word in words} if known else None
-        return read_edges(table.edges, source, end, table.weight, known_words)
+        return read_edges(table.edges, source, end, table.weight, known)
     except ValueError as error:
         raise ValueError(f"{_where(key, table)}: {error}") from None
 
@@ -240,7 +240,7 @@ def _read_toml(path: Path, skip: set[str] | None) -> tuple[dict[Relation, EdgeTa
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+        declared = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is not valid TOML: {error}.") from None
     _check_keys(path.name, declared, TOML_KEYS, ("relation",))
