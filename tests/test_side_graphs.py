@@ -137,6 +137,13 @@ def test_what_pyg_must_say(data, sentence):
         hetero_from_pyg(data, target="writer")
 
 
+def test_pyg_needs_lists_of_edges():
+    data = pyg({}, author=1, paper=1)
+    data[WRITES].adj_t = object()
+    with pytest.raises(ValueError, match=r"edge type \('author', 'writes', 'paper'\) has no edge_index"):
+        hetero_from_pyg(data, "author")
+
+
 def test_pyg_there_and_back(network, monkeypatch):
     modules = {name: ModuleType(name) for name in ("torch", "torch_geometric", "torch_geometric.data")}
     modules["torch"].from_numpy = Tensor

@@ -49,7 +49,7 @@ def hetero_from_pyg(data: Any, target: str) -> HeteroNetwork:
     HeteroNetwork(author 4,057; paper 14,328, term 7,723, conference 20; 119,783 links by 3 relations)
     """
     counts, names = {}, {}
-    tables = {tuple(map(_word, key)): _pyg_edges(data[key]) for key in data.edge_types}
+    tables = {tuple(map(_word, key)): _pyg_edges(key, data[key]) for key in data.edge_types}
     if len(tables) < len(data.edge_types):
         raise ValueError("Two edge types have the same names but for hyphens; rename one of them.")
     for kind in dict.fromkeys(end for key in data.edge_types for end in (key[0], key[2])):
@@ -235,7 +235,9 @@ def _is_copy(key: Relation, links: sp.csr_array, other: Relation, there: sp.csr_
     return links.nnz == there.nnz and not (links - there.T).count_nonzero()
 
 
-def _pyg_edges(store: Any) -> tuple[NDArray, ...]:
+def _pyg_edges(key: Relation, store: Any) -> tuple[NDArray, ...]:
+    if getattr(store, "edge_index", None) is None:
+        raise ValueError(f"The edge type {key} has no edge_index; take the data before they become sparse tensors.")
     ends = _array(store.edge_index)
     weights = getattr(store, "edge_weight", None)
     return (ends[0], ends[1]) if weights is None else (ends[0], ends[1], _array(weights).ravel())

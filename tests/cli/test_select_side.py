@@ -180,6 +180,13 @@ def test_what_is_refused(folder, monkeypatch, arguments, sentence):
     assert sentence in refused("select", "plain.csv", *arguments)
 
 
+def test_edges_may_name_rows_alone(folder):
+    pl.read_csv(folder / "drugs.csv")[:50].write_csv(folder / "few.csv")
+    sentence = refused("select", folder / "few.csv", *side(folder)[2:])
+    assert "of type drug that are not among the 50 known ones" in sentence
+    assert "Edges may name rows of the table alone; leave out the others." in sentence
+
+
 def test_an_npz_file_without_relations(folder):
     np.savez(folder / "bare.npz", X=np.eye(4))
     assert "bare.npz has no relations, arrays rel_SOURCE_TARGET" in refused(

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report.example import compounds_schema
 from report.test_report import LONG, NASTY, shown
 
 from vicinal.report import Schema, SchemaRelation, SchemaType
@@ -17,29 +18,18 @@ def schema(types, relations):
     return Schema("What is known", boxes, tuple(SchemaRelation(*relation, 5) for relation in relations))
 
 
-COMPOUNDS = schema(
-    ["compound", "gene", "disease", "pathway", "class"],
-    [
-        ("compound", "binds", "gene"),
-        ("disease", "associates", "gene"),
-        ("compound", "treats", "disease"),
-        ("compound", "palliates", "disease"),
-        ("gene", "participates", "pathway"),
-        ("compound", "includes", "class"),
-        ("disease", "resembles", "disease"),
-    ],
-)
+COMPOUNDS = compounds_schema()
 
 
 def test_all_types_and_relations_are_named():
     document = shown(COMPOUNDS)
     labels = [each.get("aria-label") for each in document.all("g", _class="spot")]
     assert len(labels) == 2 * (5 + 7)  # for a desk and for a phone
-    assert labels.count("compound: 0 nodes, the rows of the table") == 2
-    assert labels.count("disease-resembles-disease: 5 links") == 2
-    assert labels.count("compound-palliates-disease: 5 links") == 2
+    assert labels.count("compound: 1,552 nodes, the rows of the table") == 2
+    assert labels.count("disease-resembles-disease: 543 links") == 2
+    assert labels.count("compound-palliates-disease: 390 links") == 2
     assert len(document.painted("rect", "strong")) == 2
-    for words in ("binds 5", "resembles 5"):
+    for words in ("binds 11,571", "resembles 543"):
         assert words in document.text
 
 

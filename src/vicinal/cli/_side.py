@@ -101,10 +101,12 @@ def _of_tables(path: Path, table: Table, nodes: str | None, n_rows: int) -> Hete
     try:
         return from_tables(path, nodes=None if names is None else {target: names})
     except ValueError as error:
-        if isinstance(names, int) and f"of type {target} " in str(error):
+        if f"of type {target} " not in str(error):
+            raise
+        hint = "Edges may name rows of the table alone; leave out the others."
+        if isinstance(names, int):
             hint = "The rows are numbered from 0; say with --nodes which column names them."
-            raise ValueError(f"{error} {hint}") from None
-        raise
+        raise ValueError(f"{error} {hint}") from None
 
 
 def _alone(network: HeteroNetwork) -> int:

@@ -215,7 +215,7 @@ def _drawn(block: Schema, boxes: dict[str, Box], courses: list[Course], width: f
 
 
 def _line(path: str) -> Markup:
-    return joined((tag("path", _class="tie-target", d=path), tag("path", _class="tie", d=path)))
+    return joined((tag("path", _class="target reach", d=path), tag("path", _class="tie", d=path)))
 
 
 def _loop(relations: Sequence[SchemaRelation], box: Box, width: float) -> tuple[Markup, Markup, Box]:
@@ -234,7 +234,7 @@ def _box(kind: SchemaType, box: Box) -> Markup:
     strong = " strong" if kind.highlight else ""
     middle, room = (box.left + box.right) / 2, box.right - box.left - 8
     shape = tag(
-        "rect", _class=f"kind{strong}", x=box.left, y=box.top, width=box.right - box.left, height=HEIGHT, rx=7.0
+        "rect", _class=f"target kind{strong}", x=box.left, y=box.top, width=box.right - box.left, height=HEIGHT, rx=7.0
     )
     rows = ", the rows of the table" if kind.highlight else ""
     return spot(
