@@ -44,7 +44,7 @@ def read_side(path: Path) -> HeteroNetwork:
         raise ValueError(f"{path.name} has no relations that can be read: {error}.") from None
     if relations is None or target is None:
         lacking = "relations, arrays rel_SOURCE_TARGET" if relations is None else "an array 'target'"
-        raise ValueError(f"{path.name} has no {lacking}, so that it holds no side information; name a TOML file.")
+        raise ValueError(f"{path.name} lacks {lacking}, so that it holds no side information; name a TOML file.")
     return side_of(relations, target)
 
 

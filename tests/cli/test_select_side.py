@@ -189,7 +189,7 @@ def test_edges_may_name_rows_alone(folder):
 
 def test_an_npz_file_without_relations(folder):
     np.savez(folder / "bare.npz", X=np.eye(4))
-    assert "bare.npz has no relations, arrays rel_SOURCE_TARGET" in refused(
+    assert "bare.npz lacks relations, arrays rel_SOURCE_TARGET" in refused(
         "select", folder / "bare.npz", "--side", "auto", "-m", "sidefs"
     )
     assert "the nodes are the rows by their numbers; leave out --nodes" in refused(
