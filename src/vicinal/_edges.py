@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ._optional import need
 from ._validation import check_count, suggest
 
 MOST_LISTED = 10
+DIGITS = "[0-9]+"  # by which names like g1 and g27 differ
 
 
 @dataclass(frozen=True)
@@ -66,19 +69,46 @@ def numbered(edges: Edges, nodes: Any) -> tuple[NDArray[np.int64], NDArray[np.in
         ends = np.concatenate([edges.source, edges.target])
         names, numbers = np.unique(ends, return_inverse=True)
         return numbers[: len(edges.source)], numbers[len(edges.source) :], names
-    names = np.arange(check_count("nodes", nodes)) if isinstance(nodes, int | np.integer) else check_names(nodes)
-    if edges.source.dtype.kind == "U" != names.dtype.kind or names.dtype.kind == "U" != edges.source.dtype.kind:
-        known = names.astype(str)
-        source, target = edges.source.astype(str), edges.target.astype(str)
-    else:
-        known, source, target = names, edges.source, edges.target
+    names = node_names(nodes)
+    first, second = found_among(names, (edges.source, edges.target), edges.place)
+    return first, second, names
+
+
+def node_names(nodes: Any) -> NDArray:
+    """Names as they are given, or numbers from 0 for a number of nodes."""
+    return np.arange(check_count("nodes", nodes)) if isinstance(nodes, int | np.integer) else check_names(nodes)
+
+
+def found_among(
+    names: NDArray, columns: Sequence[NDArray], place: Callable[[int], str], of: str = ""
+) -> list[NDArray[np.int64]]:
+    """Where the ends of edges stand among the names of nodes; `of` says in a message which nodes these are."""
+    text = names.dtype.kind == "U" or any(column.dtype.kind == "U" for column in columns)
+    known, ends = (names.astype(str), [column.astype(str) for column in columns]) if text else (names, list(columns))
     order = np.argsort(known, kind="stable")
-    ranks = [np.searchsorted(known, ends, sorter=order) for ends in (source, target)]
+    ranks = [np.searchsorted(known, column, sorter=order) for column in ends]
     found = [order[np.minimum(rank, len(known) - 1)] for rank in ranks]
-    strange = [known[number] != ends for number, ends in zip(found, (source, target), strict=True)]
+    strange = [known[number] != column for number, column in zip(found, ends, strict=True)]
     if any(part.any() for part in strange):
-        raise ValueError(_unknown(edges, (source, target), strange, names))
-    return found[0], found[1], names
+        raise ValueError(_unknown(place, ends, strange, names, of))
+    return found
+
+
+def once(first: NDArray, second: NDArray, weights: NDArray[np.float64], names: tuple[NDArray, NDArray]) -> sp.csr_array:
+    """A matrix of edges, given by numbers of nodes: one that is listed again counts once, if its weights agree."""
+    order = np.lexsort((second, first))
+    first, second, weights = first[order], second[order], weights[order]
+    again = np.flatnonzero((first[1:] == first[:-1]) & (second[1:] == second[:-1]))
+    if not np.array_equal(weights[again], weights[again + 1], equal_nan=True):
+        place = again[weights[again] != weights[again + 1]][0]
+        ends = f"{names[0][first[place]]} and {names[1][second[place]]}"
+        raise ValueError(
+            f"The link between {ends} is listed with the weights {weights[place]:g} and {weights[place + 1]:g}; list "
+            "it once, or give one weight to both."
+        )
+    left = np.delete(np.arange(len(first)), again + 1)
+    shape = len(names[0]), len(names[1])
+    return sp.csr_array(sp.coo_array((weights[left], (first[left], second[left])), shape=shape))
 
 
 def check_names(names: ArrayLike | Iterable[Any], count: int | None = None) -> NDArray:
@@ -99,15 +129,21 @@ def check_names(names: ArrayLike | Iterable[Any], count: int | None = None) -> N
     return checked
 
 
-def _of_file(path: Path, source: str | None, target: str | None, weight: str | None, known: set | None) -> Edges:
-    pl = need("polars", "to read files of edges")
+def first_words(path: Path, marks: Sequence[str] = ("\t", ",", ";", " ")) -> tuple[list[str], str]:
+    """What stands in the first line of a file, names of columns or values, and which of the marks separates it."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty.")
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = file.readline().rstrip("\r\n")
-    separator = next((mark for mark in ("\t", ",", ";", " ") if mark in first), ",")
+    separator = next((mark for mark in marks if mark in first), ",")
+    return [word.strip().strip('"') for word in first.split(separator)], separator
+
+
+def _of_file(path: Path, source: str | None, target: str | None, weight: str | None, known: set | None) -> Edges:
+    pl = need("polars", "to read files of edges")
+    _, separator = first_words(path)
     try:
         frame = pl.read_csv(path, separator=separator, has_header=False, infer_schema_length=0, glob=False)
     except pl.exceptions.PolarsError as error:
@@ -126,16 +162,23 @@ def _of_file(path: Path, source: str | None, target: str | None, weight: str | N
 
 
 def _begins_with_header(frame: Any, known: set | None) -> bool:
-    """Whether the first line of a file names columns. Nodes that are not known by name are known by standing again."""
+    """Whether the first line of a file names columns. A node is known by its name, by standing again, or by
+    looking like others but for digits.
+    """
     first = frame.row(0)
     if {"source", "target"} <= {*first}:
         return True
     ends = [end for end in first[:2] if end]
     if ends and all(end.isdecimal() for end in ends):
         return False  # numbers are nodes, even if they are unknown
-    if known is not None:
-        return not any(end in known for end in ends)
-    return not any((frame[1:, place] == end).any() for place in range(min(2, frame.width)) for end in ends)
+    if known is not None and any(end in known for end in ends):
+        return False
+    others = [frame[1:, place] for place in range(min(2, frame.width))]
+    if any((column == end).any() for column in others for end in ends):
+        return False
+    forms = [column.str.replace_all(DIGITS, "0") for column in others]
+    own = [re.sub(DIGITS, "0", end or "") for end in first[:2]]
+    return not any("0" in form and (column == form).any() for form, column in zip(own, forms, strict=True))
 
 
 def _of_frame(
@@ -178,12 +221,20 @@ def _checked(source: Any, target: Any, weight: Any, place: Callable[[int], str])
         if len(strange):
             where = _listed([f"{weight[edge]:g} ({place(int(edge))})" for edge in strange], quoted=False)
             raise ValueError(f"Weights of edges are numbers of at least 0; these are not: {where}.")
-    whole = ends[0].dtype.kind == "U" and all(np.char.isdecimal(column).all() for column in ends) and len(ends[0]) > 0
-    if whole and max(int(np.char.str_len(column).max()) for column in ends) <= 18:
-        as_numbers = [column.astype(np.int64) for column in ends]
-        if all((number.astype(str) == column).all() for number, column in zip(as_numbers, ends, strict=True)):
-            ends = as_numbers  # "07" stays a name
+    ends = as_numbers(ends)
     return Edges(ends[0], ends[1], weight, place)
+
+
+def as_numbers(columns: list[NDArray]) -> list[NDArray]:
+    """Columns of names as whole numbers where all of them are; "07" stays a name."""
+    whole = all(column.dtype.kind == "U" and np.char.isdecimal(column).all() for column in columns)
+    if not whole or not any(map(len, columns)):
+        return columns
+    if max(int(np.char.str_len(column).max(initial=0)) for column in columns) > 18:
+        return columns
+    numbers = [column.astype(np.int64) for column in columns]
+    same = all((number.astype(str) == column).all() for number, column in zip(numbers, columns, strict=True))
+    return numbers if same else columns
 
 
 def _as_names(role: str, column: NDArray, place: Callable[[int], str]) -> NDArray:
@@ -212,13 +263,15 @@ def _refuse_missing(role: str, missing: NDArray[np.bool_], place: Callable[[int]
         raise ValueError(f"Edges without a {role}: {_listed([place(int(edge)) for edge in where], quoted=False)}.")
 
 
-def _unknown(edges: Edges, ends: tuple[NDArray, NDArray], strange: list[NDArray[np.bool_]], known: NDArray) -> str:
+def _unknown(
+    place: Callable[[int], str], ends: Sequence[NDArray], strange: list[NDArray[np.bool_]], known: NDArray, of: str
+) -> str:
     seen: dict[str, str] = {}
-    for edge in np.flatnonzero(strange[0] | strange[1]):
+    for edge in np.flatnonzero(np.any(strange, axis=0)):
         for column, part in zip(ends, strange, strict=True):
             if part[edge]:
-                seen.setdefault(str(column[edge]), edges.place(int(edge)))
-    many = f"{len(seen)} nodes that are" if len(seen) > 1 else "a node that is"
+                seen.setdefault(str(column[edge]), place(int(edge)))
+    many = f"{len(seen)} nodes{of} that are" if len(seen) > 1 else f"a node{of} that is"
     named = [f"{name!r} ({where})" for name, where in seen.items()]
     if known.dtype.kind == "U":
         hint = suggest(next(iter(seen)), known.tolist())

@@ -10,13 +10,28 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ._edges import Edges, check_names, numbered, read_edges
+from ._edges import Edges, check_names, numbered, once, read_edges
 from ._hetero import HeteroNetwork
 from ._metapaths import MetaPath
 from ._optional import need
+from ._side_graphs import hetero_from_networkx, hetero_from_pyg, hetero_to_networkx, hetero_to_pyg
+from ._side_tables import EdgeTable, from_tables
 from ._validation import check_adjacency, check_choice, check_share
 
-__all__ = ["HeteroNetwork", "MetaPath", "Network", "from_edges", "from_networkx", "hold_out_links"]
+__all__ = [
+    "EdgeTable",
+    "HeteroNetwork",
+    "MetaPath",
+    "Network",
+    "from_edges",
+    "from_networkx",
+    "from_tables",
+    "hetero_from_networkx",
+    "hetero_from_pyg",
+    "hetero_to_networkx",
+    "hetero_to_pyg",
+    "hold_out_links",
+]
 
 SelfLoops = Literal["refuse", "drop"]
 
@@ -251,19 +266,8 @@ def from_edges(
     if not directed:
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
         weights = np.tile(weights, 2)
-    order = np.lexsort((second, first))
-    first, second, weights = first[order], second[order], weights[order]
-    again = np.flatnonzero((first[1:] == first[:-1]) & (second[1:] == second[:-1]))
-    if not np.array_equal(weights[again], weights[again + 1], equal_nan=True):
-        place = again[weights[again] != weights[again + 1]][0]
-        ends = f"{names[first[place]]} and {names[second[place]]}"
-        raise ValueError(
-            f"The link between {ends} is listed with the weights {weights[place]:g} and {weights[place + 1]:g}; list "
-            "it once, or give one weight to both."
-        )
-    once = np.delete(np.arange(len(first)), again + 1)
-    adjacency = sp.coo_array((weights[once], (first[once], second[once])), shape=(len(names), len(names)))
-    return Network(sp.csr_array(adjacency), names=names, directed=directed)
+    adjacency = once(first, second, weights, (names, names))
+    return Network(adjacency, names=names, directed=directed)
 
 
 def from_networkx(

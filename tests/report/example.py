@@ -15,6 +15,9 @@ from vicinal.report import (
     Page,
     Point,
     Scatter,
+    Schema,
+    SchemaRelation,
+    SchemaType,
     Section,
     Series,
     Table,
@@ -106,6 +109,21 @@ def paper_dots():
     return Dots("Measured here and in the paper", "accuracy", rows, "The paper learned its features from all rows.")
 
 
+def compounds_schema():
+    counts = {"compound": 1552, "gene": 20945, "disease": 137, "pathway": 1822, "class": 345}
+    relations = (
+        ("compound", "binds", "gene", 11571),
+        ("disease", "associates", "gene", 12623),
+        ("compound", "treats", "disease", 755),
+        ("compound", "palliates", "disease", 390),
+        ("gene", "participates", "pathway", 84372),
+        ("compound", "includes", "class", 1029),
+        ("disease", "resembles", "disease", 543),
+    )
+    types = tuple(SchemaType(name, count, highlight=name == "compound") for name, count in counts.items())
+    return Schema("Types and relations", types, tuple(SchemaRelation(*relation) for relation in relations))
+
+
 @cache
 def example_page():
     X, y = load_digits(return_X_y=True)
@@ -127,6 +145,7 @@ def example_page():
             ),
             Section("Against the paper", "What the authors report, beside what this run gives.", (paper_dots(),)),
             Section("How many groups?", "", (groups_lines(),)),
+            Section("What is known of compounds", "No digits, but a picture of its own.", (compounds_schema(),)),
             Section(
                 "What the features look like",
                 "Each row switches on one feature per group. Rows of one class share theirs, which is why a linear "

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from ._charts import Dots, Lines, Scatter
 from ._pictures import FeatureImage, FeatureImages, Voronoi
+from ._schema import Schema
 from ._tables import Table
 
-Block = Table | Scatter | Lines | Dots | FeatureImage | FeatureImages | Voronoi
+Block = Table | Scatter | Lines | Dots | Schema | FeatureImage | FeatureImages | Voronoi
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Section:
         The heading.
     text : str, default=""
         What a reader should know before looking.
-    blocks : tuple of Table, Scatter, Lines, Dots, FeatureImage, FeatureImages and Voronoi, default=()
+    blocks : tuple of Table, Scatter, Lines, Dots, Schema, FeatureImage, FeatureImages and Voronoi, default=()
         Tables, charts and pictures, one below the other.
 
     Examples

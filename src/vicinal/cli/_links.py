@@ -22,11 +22,11 @@ COUNTS = (10, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 102
 TRIPLETS = 20_000
 
 
-def check_links(method: str, links: Path | None, nodes: str | None) -> None:
+def check_links(method: str, links: Path | None, nodes: str | None, *, side: str | None) -> None:
     """Refuses, before the table is read, links for a method that does not look at any."""
     if links is None:
-        if nodes is not None:
-            raise ValueError("--nodes names the rows for --links; give the file of links, too.")
+        if nodes is not None and side is None:
+            raise ValueError("--nodes names the rows for --links and for --side; give one of these, too.")
         return
     if not SELECTORS[method].reads_links:
         readers = ", ".join(entry.name for entry in SELECTORS.values() if entry.reads_links)
@@ -37,16 +37,21 @@ def check_links(method: str, links: Path | None, nodes: str | None) -> None:
 
 def read_links(path: Path, table: Table, nodes: str | None, n_rows: int) -> Network:
     """The network between the rows, which are named by a column of the table or numbered from 0."""
-    names: Any = n_rows
-    if nodes is not None:
-        if table.frame is None or nodes not in table.frame.columns:
-            known = ", ".join(table.frame.columns[:8]) if table.frame is not None else "none, for it is no table"
-            raise ValueError(f"There is no column {nodes!r} that could name the rows; the columns are {known}.")
-        names = table.frame[nodes].to_list()
+    names = n_rows if nodes is None else row_names(table, nodes, n_rows)
     network = from_edges(path, nodes=names, self_loops="drop")
     alone = int((network.degrees == 0).sum())
     note(f"{path.name}: {network.n_links:,} links; {alone:,} of {n_rows:,} rows have none.")
     return network
+
+
+def row_names(table: Table, nodes: str | None, n_rows: int) -> Any:
+    """What a column calls the rows, or an NPZ file; without either, how many there are."""
+    if nodes is None:
+        return table.row_names or n_rows
+    if table.frame is None or nodes not in table.frame.columns:
+        known = ", ".join(table.frame.columns[:8]) if table.frame is not None else "none, for it is no table"
+        raise ValueError(f"There is no column {nodes!r} that could name the rows; the columns are {known}.")
+    return table.frame[nodes].to_list()
 
 
 def kept_auc(X: Matrix, network: Network, order: Sequence[int], n_kept: int) -> list[tuple[int, float]]:

@@ -26,6 +26,7 @@ from .._validation import Matrix
 from ..select import SELECTORS, FeatureSelector
 from ._arguments import made
 from ._score_tables import score_chart, score_table
+from ._side import without_side
 from ._terminal import Steps, note, show, telling_warnings, warn, width
 
 # The parameters that options stand for.
@@ -34,6 +35,8 @@ PARAMETERS = {
     "--neighbors": "n_neighbors",
     "--perplexity": "perplexity",
     "--penalty": "penalty",
+    "--metapath": "metapaths",
+    "--aggregation": "aggregation",
     "--seed": "random_state",
     "--jobs": "n_jobs",
 }
@@ -131,19 +134,21 @@ def scaled(X: Matrix, scale: str, method: str) -> tuple[Matrix, str, str]:
 
 
 def rank(
-    selector: FeatureSelector, X: Matrix, *, scale: str, method: str, file: Path, network: Any = None
+    selector: FeatureSelector, X: Matrix, *, scale: str, method: str, file: Path, inputs: Mapping[str, Any]
 ) -> tuple[float, Matrix]:
-    """Fits the selector; how many seconds that took, and what it saw."""
+    """Fits the selector; how many seconds that took, and what it saw. `inputs` are what it looks at beside X."""
     n_rows, n_columns = X.shape
     X, scale, done = scaled(X, scale, method)
     note(f"{file.name}: {n_rows:,} rows; {n_columns:,} columns, {done}; {method}.")
     if method == "snfs" and scale == "standard":
         warn(SNFS_ON_TABLES)
-    if network is None and SELECTORS[method].reads_links:
+    if not inputs and SELECTORS[method].reads_links:
         warn(f"{method} looks at links between rows, and none are given: nearest rows stand in for them. See --links.")
+    if not inputs and SELECTORS[method].reads_side:
+        warn(without_side(method, file))
     start = time.perf_counter()
     with telling_warnings(), Steps(total=None, doing="ranking columns") as progress, watching(progress.share):
-        selector.fit(X, **({} if network is None else {"adjacency": network}))
+        selector.fit(X, **inputs)
     return time.perf_counter() - start, X
 
 

@@ -10,9 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from .._page import Cell, Column, Lines, Series
+from .._page import Table as PageTable
 from .._score_cuts import cuts, is_early, score_range
 from .._words import short_number
 
+CURVE = "scores from the best column to the worst"
 CHART_WIDTH, CHART_HEIGHT = 80, 9  # in letters
 BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # the letters' dots, from the top
 
@@ -33,6 +36,30 @@ def score_table(names: Sequence[str], scores: NDArray[np.float64], n_kept: int) 
             end_section=rank == n_kept,
         )
     return table
+
+
+def score_lines(title: str, scores: NDArray[np.float64], n_kept: int) -> Lines:
+    """The curve of all scores, from the best to the worst, for a report."""
+    ranks = np.unique(np.geomspace(1, len(scores), 200).astype(int))
+    kept, others = ranks[ranks <= n_kept], ranks[ranks >= n_kept]
+    series = [
+        Series(label, tuple(map(float, part)), tuple(map(float, scores[part - 1])), highlight=highlight)
+        for label, part, highlight in (("kept", kept, True), ("others", others, False))
+        if len(part)
+    ]
+    log = is_early(len(scores), n_kept, None)
+    return Lines(title, "rank", "score", tuple(series), x_log=log)
+
+
+def best_columns(names: Sequence[str], scores: NDArray[np.float64], n_kept: int) -> PageTable:
+    """The best columns, for a report."""
+    form = number_form(scores)
+    rows = []
+    for rank, (name, score) in enumerate(zip(names, scores, strict=True), start=1):
+        numbers = Cell(f"{rank:,}", rank), Cell(f"{score:{form}}", float(score))
+        rows.append((Cell(name), *numbers, Cell("yes" if rank <= n_kept else "no")))
+    heads = (Column("column"), Column("rank", "number"), Column("score", "number", "high"), Column("kept"))
+    return PageTable("The best columns", heads, tuple(rows))
 
 
 def number_form(scores: NDArray[np.float64]) -> str:

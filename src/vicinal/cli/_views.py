@@ -15,11 +15,11 @@ from rich.markup import escape
 from rich.table import Table as ShownTable
 
 from .._files import Table, listed
-from .._page import Cell, Column, Lines, Page, Section, Series
+from .._page import Cell, Column, Page, Section
 from .._page import Table as PageTable
-from .._score_cuts import is_early
 from .._validation import suggest
 from ..select import SELECTORS, PerView
+from ._score_tables import CURVE, score_lines
 from ._terminal import command_line, facts, warn
 
 Views = dict[str, NDArray[np.intp]]
@@ -178,26 +178,15 @@ def view_page(made: Sequence[Contribution], title: str, top: int, threads: str) 
         sizes = [Cell(f"{number:,}", number) for number in (len(one.names), one.n_kept)]
         rows.append((Cell(one.view), *sizes, *shares, Cell(_best(one, top))))
     table = PageTable("Views", (*heads, Column("kept, the best first")), tuple(rows))
+    curves = tuple(score_lines(f"{one.view}: {CURVE}", one.scores, one.n_kept) for one in made)
     n_kept, n_all = sum(one.n_kept for one in made), sum(len(one.names) for one in made)
     return Page(
         title,
         verdict=(f"{n_kept:,} of {n_all:,} columns are kept, of {len(made)} view{'s' * (len(made) != 1)}.",),
         sections=(
             Section("What each view contributes", SHARES_HINT * with_shares, (table,)),
-            Section("Scores", "Columns compete within their view.", tuple(map(_curve, made))),
+            Section("Scores", "Columns compete within their view.", curves),
         ),
         command=command_line(),
         facts=facts(threads),
     )
-
-
-def _curve(one: Contribution) -> Lines:
-    ranks = np.unique(np.geomspace(1, len(one.names), 200).astype(int))
-    kept, others = ranks[ranks <= one.n_kept], ranks[ranks >= one.n_kept]
-    series = [
-        Series(label, tuple(map(float, part)), tuple(map(float, one.scores[part - 1])), highlight=highlight)
-        for label, part, highlight in (("kept", kept, True), ("others", others, False))
-        if len(part)
-    ]
-    log = is_early(len(one.names), one.n_kept, None)
-    return Lines(f"{one.view}: scores from the best column to the worst", "rank", "score", tuple(series), x_log=log)

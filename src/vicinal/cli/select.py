@@ -13,6 +13,7 @@ from ._arguments import Drop, Force, Jobs, OptionalOutput, check_jobs
 
 if TYPE_CHECKING:
     from .._files import Table
+    from ._side import SideOptions
 
     Method = str
 else:
@@ -54,7 +55,15 @@ class Options:
         Links between rows (spop, ppop, mmpop, gfs, lufs): a file with two columns, the two ends of each link, as
         numbers of rows from 0 or as names from --nodes. Separated by commas, tabs or spaces, with or without a header.
     nodes
-        Column that names the rows for --links; it is neither ranked nor written.
+        Column that names the rows for --links and --side; it is neither ranked nor written.
+    side
+        Side information about the rows (sidefs): a TOML file that names the tables of relations, as the documentation
+        of vicinal.network.from_tables describes; auto for the relations that an NPZ file holds itself.
+    metapath
+        Meta-path by which rows are similar (sidefs), such as compound-binds-gene-binds-compound; may be repeated. By
+        default all of at most four relations.
+    aggregation
+        Whether meta-paths add up by their numbers of paths, micro, or by the similarities they make, macro (sidefs).
     neighbors
         Nearest rows of each row that are looked at (snfs: all rows by default).
     perplexity
@@ -67,7 +76,8 @@ class Options:
     top
         How many of the best columns to show.
     plot
-        Write the curve of scores to this file: .svg or .html. Of views: a report with what each contributes, .html.
+        Write the curve of scores to this file: .svg or .html. Of views: a report with what each contributes, .html. Of
+        side information: .html is a report with its relations and meta-paths.
     """
 
     output: OptionalOutput = None
@@ -78,6 +88,9 @@ class Options:
     scale: Scale = "auto"
     links: Path | None = None
     nodes: str | None = None
+    side: str | None = None
+    metapath: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    aggregation: Literal["micro", "macro"] | None = None
     views: str | None = None
     clusters: int | None = None
     neighbors: int | None = None
@@ -107,18 +120,20 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
     from .._files import read_table
     from ._links import read_links
     from ._ranking import PARAMETERS, as_numbers, check_number, make_selector, parse_features, rank, show_ranking
+    from ._side import read_side
     from ._terminal import note
     from ._views import check_view_numbers, read_views, with_views
 
-    _check(options)
+    _check(file, options)
     given = {option: getattr(options, option.removeprefix("--")) for option in PARAMETERS}
+    given["--metapath"] = list(options.metapath) or None
     selector = make_selector(options.method, given)
     wanted = parse_features(options.features, options.method)
     if options.penalty == wanted == "auto":
         raise ValueError("To find a penalty, --penalty auto needs the number of columns to keep: say it with -k.")
     drop = options.drop if options.nodes is None else (*options.drop, options.nodes)
     table = read_table(file, target=options.target, drop=drop, whole_target=False)
-    X = as_numbers(table, linked=options.links is not None and options.nodes is None)
+    X = as_numbers(table, linked=(options.links or options.side) is not None and options.nodes is None)
     views = read_views(options.views, table, options.method)
     if views is None:
         check_number(wanted, X.shape[1], file)
@@ -127,30 +142,36 @@ def select(file: Path, /, *, options: Options = DEFAULTS) -> None:
         selector = with_views(selector, views)
     selector.set_params(n_features_to_select=wanted)
     network = None if options.links is None else read_links(options.links, table, options.nodes, X.shape[0])
+    side = read_side(_side_options(options), file, table, X.shape[0])
+    inputs = {name: what for name, what in (("adjacency", network), ("side", side)) if what is not None}
     if options.features is None and wanted != "auto":
         note("Half of the columns are kept; say with -k how many you want.")
-    seconds, seen = rank(selector, X, scale=options.scale, method=options.method, file=file, network=network)
+    seconds, seen = rank(selector, X, scale=options.scale, method=options.method, file=file, inputs=inputs)
     if views is None:
         show_ranking(selector, table.names, options.top)
         remark = "" if network is None else _show_links(selector, seen, network)
-        _plot(selector, table, file, options, remark)
+        if side is not None:
+            _show_side(selector, side)
+        _plot(selector, table, file, options, remark, side)
     else:
         _show_views(selector, table, file, options)
     _write(selector, table, options)
     _summarise(X.shape, int(selector.support_.sum()), seconds, options)
 
 
-def _check(options: Options) -> None:
+def _check(file: Path, options: Options) -> None:
     """Refuses what can be refused before the file is read."""
     from .._files import check_table_file
     from .._validation import check_count
     from .._writing import check_free
     from ..report import check_plot_file
     from ._links import check_links
+    from ._side import check_side
     from ._views import check_views
 
     check_jobs(options.jobs)
-    check_links(options.method, options.links, options.nodes)
+    check_side(options.method, file, _side_options(options))
+    check_links(options.method, options.links, options.nodes, side=options.side)
     check_views(options.method, options.views, options.plot, linked=options.links is not None)
     counts = (("--clusters", options.clusters, 1), ("--neighbors", options.neighbors, 1), ("--seed", options.seed, 0))
     for option, value, least in counts:
@@ -161,6 +182,13 @@ def _check(options: Options) -> None:
         if path is not None:
             check_ending(path)
             check_free(path, force=options.force)
+
+
+def _side_options(options: Options) -> SideOptions:
+    from ._side import SideOptions
+
+    names = ("side", "metapath", "aggregation", "nodes", "links", "views")
+    return SideOptions(**{name: getattr(options, name) for name in names})
 
 
 def _show_links(selector: Any, X: Any, network: Any) -> str:
@@ -190,13 +218,28 @@ def _show_views(selector: Any, table: Table, file: Path, options: Options) -> No
         write_report(options.plot, page, force=options.force)
 
 
-def _plot(selector: Any, table: Table, file: Path, options: Options, remark: str) -> None:
-    """The curve of scores, where it is asked for."""
-    from ..report import write_score_curve
-    from ._ranking import own_number, ranked
+def _show_side(selector: Any, side: Any) -> None:
+    """Shows the meta-paths that make rows similar."""
+    from ._side import path_table, path_uses
+    from ._terminal import show, width
 
-    if options.plot is not None:
-        scores, best = ranked(selector, table.names)
+    show(path_table(path_uses(selector, len(side)), width()))
+
+
+def _plot(selector: Any, table: Table, file: Path, options: Options, remark: str, side: Any) -> None:
+    """The curve of scores, where it is asked for; with side information, a report as .html."""
+    from ..report import write_report, write_score_curve
+    from ._ranking import own_number, ranked
+    from ._side import side_page
+
+    if options.plot is None:
+        return
+    scores, best = ranked(selector, table.names)
+    if side is not None and options.plot.suffix.lower() == ".html":
+        title, threads = f"{file.name}: columns by {options.method}", f"{options.jobs or 'all'} threads"
+        page = side_page(selector, side, best, scores, title=title, top=options.top, threads=threads)
+        write_report(options.plot, page, force=options.force)
+    else:
         title = f"{file.name}: scores of {len(scores):,} columns by {options.method}"
         n_kept, n_auto = int(selector.support_.sum()), own_number(selector)
         write_score_curve(options.plot, scores, best, n_kept, n_auto, title=title, remark=remark, force=options.force)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._sample import Sample
+from .._side_arrays import Unfit, binary, listed, ones, take_relations
 from .._validation import Matrix
 
 _PARTS = ("data", "indices", "indptr", "shape")
@@ -21,12 +22,8 @@ def read(path: Path) -> tuple[Sample, dict[str, Any]]:
     arrays, unread = _arrays(path)
     try:
         return _sample(arrays, unread)
-    except _Unfit as error:
+    except Unfit as error:
         raise ValueError(f"{path} is not a data set: {error}.") from error
-
-
-class _Unfit(ValueError):
-    pass
 
 
 def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:
@@ -62,10 +59,10 @@ def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict
     elif views:
         X = _side_by_side(views)
     else:
-        raise _Unfit(f"it has neither X nor the parts of a CSR matrix nor views that can be read, but {_listed(given)}")
+        raise Unfit(f"it has neither X nor the parts of a CSR matrix nor views that can be read, but {listed(given)}")
     n_rows = X.shape[0]
     y = _per_row(arrays, "y", n_rows)
-    relations, node_counts, target = _take_relations(arrays)
+    relations, node_counts, target = take_relations(arrays)
     view_names = _view_names(arrays.pop("view_names", None), len(views))
     names = _feature_names(arrays, X.shape[1], view_names)
     classes = _classes(arrays, y)
@@ -103,7 +100,7 @@ def _take_matrices(arrays: dict[str, NDArray]) -> dict[str, Matrix]:
             matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape))
             matrix.check_format(full_check=True)
         except (ValueError, TypeError, IndexError, OverflowError) as error:
-            raise _Unfit(f"the parts of the CSR matrix {name or 'X'!r} do not belong together ({error})") from error
+            raise Unfit(f"the parts of the CSR matrix {name or 'X'!r} do not belong together ({error})") from error
         found[name] = matrix
     return found
 
@@ -114,20 +111,20 @@ def _view_numbers(matrices: dict[str, Matrix]) -> list[int]:
 
 def _dense(X: NDArray) -> NDArray:
     if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise _Unfit(f"X must be a matrix of numbers, but is an array of type {X.dtype} and shape {X.shape}")
+        raise Unfit(f"X must be a matrix of numbers, but is an array of type {X.dtype} and shape {X.shape}")
     return X
 
 
 def _side_by_side(views: list[Matrix]) -> Matrix:
     if len({view.shape[0] for view in views}) > 1:
-        raise _Unfit(f"its views have {_listed([view.shape[0] for view in views])} rows and not the same number")
+        raise Unfit(f"its views have {listed([view.shape[0] for view in views])} rows and not the same number")
     return sp.csr_matrix(sp.hstack(views, format="csr"))
 
 
 def _per_row(arrays: dict[str, NDArray], name: str, n_rows: int) -> NDArray | None:
     values = arrays.pop(name, None)
     if values is not None and values.shape != (n_rows,):
-        raise _Unfit(f"{name!r} has the shape {values.shape}, but X has {n_rows} rows")
+        raise Unfit(f"{name!r} has the shape {values.shape}, but X has {n_rows} rows")
     return values
 
 
@@ -148,9 +145,9 @@ def _view_names(names: NDArray | None, n_views: int) -> list[str] | None:
     if names is None:
         return [f"view{k}" for k in range(1, n_views + 1)]
     if names.shape != (n_views,):
-        raise _Unfit(f"it has {n_views} views but the names of {names.size}")
+        raise Unfit(f"it has {n_views} views but the names of {names.size}")
     if len(set(names.tolist())) < n_views:
-        raise _Unfit(f"two of its views have the same name: {_listed(names.tolist())}")
+        raise Unfit(f"two of its views have the same name: {listed(names.tolist())}")
     return names.astype(str).tolist()
 
 
@@ -163,57 +160,5 @@ def _classes(arrays: dict[str, NDArray], y: NDArray | None) -> list[str] | None:
 
 
 def _adjacency(edges: NDArray, n_rows: int) -> Matrix:
-    links = _ones(edges, (n_rows, n_rows), "edges")
-    return _binary(links + links.T)
-
-
-def _take_relations(
-    arrays: dict[str, NDArray],
-) -> tuple[dict[tuple[str, ...], Matrix] | None, dict[str, int] | None, str | None]:
-    """Relations by (source, target), or by (source, target, kind) where their names have a third part."""
-    named = [key for key in arrays if key.startswith("rel_")]
-    if not named:
-        return None, None, None
-    counted = [
-        key for key in arrays if key.startswith("n_") and arrays[key].size == 1 and arrays[key].dtype.kind in "iu"
-    ]
-    counts = {key.removeprefix("n_"): int(arrays.pop(key).item()) for key in counted}
-    relations = {}
-    for name in named:
-        key = _ends(name.removeprefix("rel_"), counts)
-        relations[key] = _binary(_ones(arrays.pop(name), (counts[key[0]], counts[key[1]]), name))
-    target = str(arrays.pop("target")) if "target" in arrays else None
-    if target is not None and target not in counts:
-        raise _Unfit(f"its target {target!r} is none of its types of nodes, which are {_listed(list(counts))}")
-    return relations, counts, target
-
-
-def _ends(relation: str, counts: dict[str, int]) -> tuple[str, ...]:
-    for source in counts:
-        for target in counts:
-            match = re.fullmatch(rf"{re.escape(source)}_{re.escape(target)}(?:_(\w+))?", relation)
-            if match:
-                return (source, target) if match[1] is None else (source, target, match[1])
-    raise _Unfit(
-        f"the relation 'rel_{relation}' must name two of its types of nodes, which are {_listed(list(counts))}"
-    )
-
-
-def _ones(pairs: NDArray, shape: tuple[int, int], name: str) -> Matrix:
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise _Unfit(f"{name!r} must hold pairs of row numbers, but is of type {pairs.dtype} and shape {pairs.shape}")
-    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= shape).any()):
-        raise _Unfit(f"{name!r} has numbers outside of its {shape[0]} x {shape[1]} nodes")
-    return sp.csr_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
-
-
-def _binary(links: Matrix) -> Matrix:
-    links = sp.csr_matrix(links)
-    links.sort_indices()
-    links.data[:] = 1.0
-    return links
-
-
-def _listed(values: list[Any], most: int = 8) -> str:
-    shown = ", ".join(map(str, values[:most]))
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+    links = ones(edges, (n_rows, n_rows), "edges")
+    return binary(links + links.T)

@@ -14,15 +14,16 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from .._page import Cell, Dots, FeatureImage, Lines, Page, Scatter, Table, Voronoi
+from .._page import Cell, Dots, FeatureImage, Lines, Page, Scatter, Schema, Table, Voronoi
 from .._writing import replacing
 from ._cells import voronoi
 from ._charts import dots, lines, scatter
 from ._png import data_uri
 from ._scales import Scale, is_drawable, scale_of
+from ._schema import schema
 from ._svg import interval_bar
 
-CHARTS: dict[type, Any] = {Scatter: scatter, Lines: lines, Dots: dots, Voronoi: voronoi}
+CHARTS: dict[type, Any] = {Scatter: scatter, Lines: lines, Dots: dots, Schema: schema, Voronoi: voronoi}
 MISSING = ("", "-", "\N{EN DASH}", "\N{EM DASH}")
 LABEL_SHARE = 0.042  # of a picture's height that the label of a class needs
 
