@@ -134,7 +134,7 @@ def test_rows_without_side_information_follow_their_columns(rng):
     binds = side.relations["drug", "binds", "gene"].toarray()
     binds[:3] = 0  # one of each kind
     side = HeteroNetwork({("drug", "binds", "gene"): binds}, target="drug")
-    selector = SideFS(4, reconstruction=3.0, random_state=0).fit(X, side=side)
+    selector = SideFS(4, reconstruction=3.0, sparsity=1.0, random_state=0).fit(X, side=side)
     assert selector.support_[:4].all()
     centres = np.array([selector.embedding_[3:][kind[3:] == k].mean(axis=0) for k in range(3)])
     for row in range(3):
@@ -182,7 +182,7 @@ def test_columns_that_do_not_vary_come_last(rng):
 
 def test_columns_without_a_vector_are_ranked_by_what_they_lack(rng):
     X, side, _ = planted(rng)
-    selector = SideFS(sparsity=25.0, random_state=0).fit(X, side=side)
+    selector = SideFS(sparsity=2.5, random_state=0).fit(X, side=side)
     without = ~selector.coefficients_.any(axis=1)
     assert 0 < without.sum() < 12
     assert (selector.scores_[without] <= 0).all()

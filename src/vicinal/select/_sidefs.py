@@ -46,10 +46,13 @@ class SideFS(SideSelector):
         The length of vectors; c in the thesis.
     link : {"logistic", "distance"}, default="logistic"
         How likely two rows are linked: as above, or ``f_ij = 1 / (1 + ||u_i - u_j||^2)``.
-    reconstruction : float, default=1.0
-        The weight of what columns have that vectors cannot tell; alpha above and in the thesis.
-    sparsity : float, default=1.0
-        What vectors of columns cost; lambda above and in the thesis.
+    reconstruction : float, default=0.1
+        The weight of what columns have that vectors cannot tell; alpha above and in the thesis, where it is 1. With
+        less, links decide where rows stand, and columns follow: a few columns of noise could otherwise be told well
+        from vectors of their own.
+    sparsity : float, default=0.1
+        What vectors of columns cost; lambda above and in the thesis, where it is 1. A column gets a vector if it goes
+        with those of rows by more than ``sparsity / reconstruction``.
     weight_decay : float, default=1.0
         What vectors of rows cost; gamma above and in the thesis.
     fit_intercept : bool, default=True
@@ -147,8 +150,8 @@ class SideFS(SideSelector):
         *,
         n_components: int = 5,
         link: Literal["logistic", "distance"] = "logistic",
-        reconstruction: float = 1.0,
-        sparsity: float = 1.0,
+        reconstruction: float = 0.1,
+        sparsity: float = 0.1,
         weight_decay: float = 1.0,
         fit_intercept: bool = True,
         metapaths: Sequence[str | MetaPath] | None = None,
