@@ -154,7 +154,7 @@ def test_apply_names_the_column_of_transform():
 
 @pytest.mark.portable
 def test_draws_follow_the_paper():
-    X = np.random.default_rng(0).standard_normal((5000, 21))
+    X = np.random.default_rng(0).standard_normal((2500, 21))
     model = RandLocal(2000, random_state=0).fit(X)
     sizes, widths = np.diff(model.anchor_ptr_), np.diff(model.feature_ptr_)
     assert sizes.min() >= 32
@@ -475,7 +475,7 @@ def test_interruption_by_the_keyboard():
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline().strip() == "ready"
     try:
-        process.wait(1.0)
+        process.wait(0.4)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[0].strip() == "interrupted"
@@ -490,9 +490,9 @@ def test_a_memory_mapped_array_is_read_in_blocks(tmp_path):
         from vicinal import RandLocal
         path = sys.argv[1]
         X = np.lib.format.open_memmap(path, "w+", dtype=np.{dtype}, shape=(200_000, {width}))
-        rng = np.random.default_rng(0)
-        for start in range(0, len(X), 20_000):
-            X[start : start + 20_000] = rng.integers(0, 200, (20_000, {width}))
+        rows = np.random.default_rng(0).integers(0, 200, (20_000, {width}), dtype=np.uint8)
+        for start in range(0, len(X), len(rows)):
+            X[start : start + len(rows)] = rows
         X.flush()
         model = RandLocal(3, feature_range=(2, 9), n_anchors=32, random_state=0).fit(X[:1000])
         del X
