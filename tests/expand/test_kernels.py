@@ -66,7 +66,7 @@ def by_definition(kernel, x, y):
 
 
 @every_kernel
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(tables, tables)
 def test_every_entry_is_the_formula(kernel, X, Y):
     Y = np.resize(Y, (len(Y), X.shape[1]))
