@@ -25,22 +25,57 @@ TESTS = Path(__file__).parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
-NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_metrics.py", "test_side_similarity.py")
+NUMERICAL = ("test_graphs.py", "test_cluster.py")
 NUMERICAL_FOLDERS = ("expand", "link", "local", "optim", "select")
+# Those whose subject is computed by loops that are compiled once per instruction set.
+NATIVE = (
+    "test_alignment.py",
+    "test_cdma.py",
+    "test_cluster.py",
+    "test_deepwalk.py",
+    "test_fourier.py",
+    "test_graphs.py",
+    "test_hashing.py",
+    "test_line.py",
+    "test_row_sparse.py",
+    "test_snfs.py",
+    "test_walks.py",
+)
+NATIVE_FOLDERS = ("local",)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files without a test that has the wanted mark are not even imported."""
+    belongs = {"kernels": _is_numerical, "native": _is_native}.get(config.getoption("markexpr"))
+    if belongs and collection_path.name.startswith("test_") and not belongs(collection_path):
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(items):
-    """Whatever computes, doctests included, is marked `kernels`, unless it is slow."""
+    """Whatever computes, doctests included, is marked `kernels`, and perhaps `native`, unless slow or portable."""
     for item in items:
-        if item.get_closest_marker("slow") is None and _is_numerical(item.path):
+        if any(item.get_closest_marker(mark) for mark in ("slow", "portable")):
+            continue
+        if _is_numerical(item.path):
             item.add_marker(pytest.mark.kernels)
+        if _is_native(item.path):
+            item.add_marker(pytest.mark.native)
 
 
 def _is_numerical(path):
+    return _is_of(path, NUMERICAL, NUMERICAL_FOLDERS)
+
+
+def _is_native(path):
+    return _is_of(path, NATIVE, NATIVE_FOLDERS)
+
+
+def _is_of(path, names, folders):
     if not path.is_relative_to(TESTS):
         return True  # a doctest
     place = path.relative_to(TESTS)
-    return place.name in NUMERICAL or place.parts[0] in NUMERICAL_FOLDERS
+    return place.name in names or place.parts[0] in folders
 
 
 @pytest.fixture

@@ -94,8 +94,8 @@ def test_among_other_rows(rng, metric, form):
 @each_metric
 @pytest.mark.parametrize("density", [1.0, 0.04])
 def test_neither_threads_nor_panels_nor_types_change_the_answer(rng, isa, metric, density):
-    X = rng.integers(0, 3, (400, 30)) * (rng.random((400, 30)) < density)
-    own = np.arange(400)
+    X = rng.integers(0, 3, (250, 30)) * (rng.random((250, 30)) < density)
+    own = np.arange(250)
     first = native_nearest(X.astype(np.float64), X.astype(np.float64), 5, metric, own=own, isa=isa)
     for dtype in (np.float32, np.float64, np.int8, np.uint16, np.int64):
         for form in (np.asarray, np.asfortranarray, sp.csr_array):

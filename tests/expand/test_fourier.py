@@ -53,6 +53,7 @@ def test_native_waves_are_those_of_numpy(isa, dtype, tolerance, shape):
     assert_allclose(out, pair_of_waves(angles.astype("f8")), atol=tolerance)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("n_components", [1, 7, 128])
 @pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
 def test_inner_products_are_the_kernel_on_average(form, n_components):

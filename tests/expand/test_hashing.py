@@ -115,6 +115,7 @@ def test_every_block_has_one_entry_of_equal_size(rng):
     assert np.all((sizes > 0).sum(axis=2) == 1)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(("m", "s"), [(64, 8), (1000, 1), (600, 6)])
 @pytest.mark.parametrize("columns", ["consecutive", "multiples of 2^32", "random"])
 def test_places_and_signs_are_uniform_and_independent(rng, m, s, columns):
@@ -158,6 +159,7 @@ def assert_expected(observed, expected):
     assert 1e-5 < chi2.cdf(statistic, len(expected) - 1) < 1 - 1e-5
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("step", [1, 2**20, 2**32])
 @pytest.mark.parametrize("lag", [1, 2, 1000])
 def test_two_columns_meet_in_as_many_blocks_as_chance_has_it(step, lag):
@@ -317,6 +319,7 @@ def test_code_vectors_break_the_condition_that_the_bound_does_not_need():
     assert np.mean([not lowest <= error.rows[0] <= highest for error in errors]) <= delta
 
 
+@pytest.mark.portable
 @given(st.integers(1, 3000), st.floats(0, 4000))
 def test_nearest_divisor(number, wanted):
     found = nearest_divisor(number, wanted)

@@ -66,7 +66,7 @@ def by_definition(kernel, x, y):
 
 
 @every_kernel
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(tables, tables)
 def test_every_entry_is_the_formula(kernel, X, Y):
     Y = np.resize(Y, (len(Y), X.shape[1]))
@@ -142,6 +142,7 @@ def test_the_gaussian_draws_lengths_as_well():
     assert [hasattr(kernel, "draw_lengths") for kernel in SHIFT_INVARIANT] == [True, False, False, False, False]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(
     ("density", "phi"),
     [
@@ -166,6 +167,7 @@ def test_characteristic_functions_are_found_to_eight_digits(density, phi, rng):
     assert kernel([[5.0]]) == 1
 
 
+@pytest.mark.portable
 def test_densities_with_narrow_peaks_are_not_missed():
     kernel = ShiftInvariant(scipy.stats.dweibull(30, scale=5))
     draws = kernel.draw_frequencies(10**6, 1, np.random.RandomState(0)).ravel()

@@ -26,6 +26,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_density_is_the_fourier_transform(name, rng):
     function, density, kernel = KNOWN[name]
@@ -37,6 +38,7 @@ def test_the_density_is_the_fourier_transform(name, rng):
     np.testing.assert_allclose(own(sp.csr_array(X)), kernel(X), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_density_gives_the_function_back_at_all_distances(name):
     function, density, _ = KNOWN[name]

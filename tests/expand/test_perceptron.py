@@ -122,6 +122,7 @@ def mistakes_one_by_one(model, X, y):
     return mistakes
 
 
+@pytest.mark.portable
 @given(problems(), st.integers(1, 3))
 @settings(deadline=None)
 def test_it_is_the_algorithm_of_the_textbook(problem, n_passes):
@@ -134,6 +135,7 @@ def test_it_is_the_algorithm_of_the_textbook(problem, n_passes):
         assert mistakes_one_by_one(clone(model), X, y) == mistakes
 
 
+@pytest.mark.portable
 @given(problems(), st.integers(1, 3))
 @settings(deadline=None)
 def test_the_averaged_weights_are_the_mean_over_all_steps(problem, n_passes):
@@ -196,6 +198,7 @@ def test_the_same_rows_are_mistakes_in_both_forms(n_classes):
     np.testing.assert_array_equal(KernelPerceptron().fit(X, y).support_vectors_, X[expected])
 
 
+@pytest.mark.portable
 @given(problems(), st.integers(1, 3))
 @settings(deadline=None)
 def test_a_row_is_stored_once_however_often_it_is_a_mistake(problem, n_passes):
@@ -209,6 +212,7 @@ def test_a_row_is_stored_once_however_often_it_is_a_mistake(problem, n_passes):
     np.testing.assert_allclose(mean.dual_coef_, history.mean(axis=0)[members], rtol=0, atol=1e-12)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("forget", RULES)
 @given(problem=problems(), n_passes=st.integers(1, 3), budget=st.integers(1, 6), block_rows=st.integers(1, 40))
 @settings(deadline=None)

@@ -97,6 +97,7 @@ def test_inner_products_are_the_kernel_of_all_subsets(X):
     assert np.all(np.abs((sparse @ sparse.T).toarray() - AllSubsets()(X)) <= 1e-10 * scale)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(
     "model",
     [PolynomialMap(2), PolynomialMap(3), PolynomialMap(5), PolynomialMap(3, interaction_only=True), SubsetProductMap()],

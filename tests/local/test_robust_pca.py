@@ -20,6 +20,7 @@ from vicinal.local._robust_basis import robust_basis, univariate_mcd, wilson_hil
 from vicinal.local._robust_pca import RobustPCA
 
 
+@pytest.mark.portable
 @parametrize_with_checks([RobustPCA(), RobustPCA(1), RobustPCA(0.9, n_directions=20, max_components=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -132,6 +133,7 @@ def test_univariate_mcd_equals_the_plain_loop(n, h):
         np.testing.assert_allclose((location[row], scale[row]), plain_univariate_mcd(values[row], h), rtol=1e-9)
 
 
+@pytest.mark.portable
 @given(arrays(np.float64, st.integers(3, 25), elements=st.floats(-100, 100)), st.data())
 def test_univariate_mcd_has_a_window_of_least_variance_whatever_the_values(values, data):
     n = len(values)

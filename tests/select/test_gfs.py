@@ -306,7 +306,7 @@ def test_permuting_columns_permutes_the_answer(rng, content):
 
 
 def test_threads_change_nothing(rng):
-    X, adjacency = planted(rng, 300, 150, 5)
+    X, adjacency = planted(rng, 120, 100, 5)
     one, two = (GFS(random_state=0, n_jobs=jobs).fit(X, adjacency=adjacency).scores_ for jobs in (1, 2))
     np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
 

@@ -51,14 +51,18 @@ def small():
     return X, random_links(rng, 25, 0.1)
 
 
+def caused_by_ten(n, n_columns):
+    """Rows, and links caused by the first 10 columns."""
+    rng = np.random.default_rng(1)
+    X = (rng.random((n, n_columns)) < 0.05).astype(float)
+    chance = 0.15 * (X[:, :10] @ X[:, :10].T) + 2e-4
+    A = np.triu(rng.random((n, n)) < chance, 1)
+    return sp.csr_array(X), sp.csr_array((A | A.T).astype(float))
+
+
 @pytest.fixture(scope="module")
 def planted():
-    """Links caused by 10 of 500 columns."""
-    rng = np.random.default_rng(1)
-    X = (rng.random((1000, 500)) < 0.05).astype(float)
-    chance = 0.15 * (X[:, :10] @ X[:, :10].T) + 2e-4
-    A = np.triu(rng.random((1000, 1000)) < chance, 1)
-    return sp.csr_array(X), sp.csr_array((A | A.T).astype(float))
+    return caused_by_ten(1000, 500)
 
 
 def test_the_thesis_example_has_sixteen_triplets_of_node_three():
@@ -186,9 +190,9 @@ def test_the_exact_solver_finds_the_minimum(small, loss):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_steps_come_near_the_exact_minimum(planted, kind):
+def test_steps_come_near_the_exact_minimum(kind):
     """With 32 triplets per link the objective of the averaged iterate is within 3 % of the minimum."""
-    X, A = planted
+    X, A = caused_by_ten(500, 250)
     common = {"penalty": 0.01, "random_state": 0}
     exact = kind(10, solver="exact", tol=0.01, **common).fit(X, adjacency=A)
     steps = kind(10, n_triplets=32, **common).fit(X, adjacency=A)

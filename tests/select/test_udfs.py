@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from vicinal._optim._trace import SMOOTHING
 from vicinal.graphs import nearest_rows
+from vicinal.select import _udfs
 from vicinal.select._columns import varying
 from vicinal.select._udfs import UDFS, neighborhood_scatter
 
@@ -50,9 +51,10 @@ def test_scatter_is_the_definition(rng, kind, n, n_neighbors):
     assert np.linalg.eigvalsh(B.toarray()).min() > -1e-12
 
 
-def test_scatter_of_more_values_than_are_held_at_a_time(rng):
+def test_scatter_of_more_values_than_are_held_at_a_time(rng, monkeypatch):
     """Copies of columns multiply squared distances, which the ridge makes up for."""
-    X, n_copies = rng.normal(size=(30, 6)), 50000
+    monkeypatch.setattr(_udfs, "_BLOCK", 4000)  # 13 of the rows
+    X, n_copies = rng.normal(size=(30, 6)), 50
     B = neighborhood_scatter(np.tile(X, n_copies), 4, 1.0 * n_copies)
     np.testing.assert_allclose(n_copies * B.toarray(), slow_scatter(X, 4, 1.0), atol=1e-12)
 
