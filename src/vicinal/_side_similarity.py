@@ -71,9 +71,9 @@ class SideSim:
         relations that `HeteroNetwork.metapaths` lists and that join any rows.
     max_length : int, default=4
         The most relations of a meta-path, where none are given.
-    aggregation : {"micro", "macro"}, default="micro"
-        By numbers of paths, so that meta-paths with many paths have the say, or by similarities, which counts all
-        alike.
+    aggregation : {"macro", "micro"}, default="macro"
+        By similarities, which counts all meta-paths alike, or by numbers of paths, so that those with many paths have
+        the say: the long ones, mostly.
     weights : mapping of str to float, or sequence of float, default=None
         Of the meta-paths: by their names, 1 for those that are not named, or one for each in their order. None weighs
         all alike. They are divided by their sum.
@@ -113,7 +113,7 @@ class SideSim:
     >>> at = np.array([[1, 0], [0, 1], [0, 1]])
     >>> relations = {("author", "writes", "paper"): writes, ("paper", "at", "venue"): at}
     >>> side = HeteroNetwork(relations, target="author", names={"author": ["ann", "bob", "cleo"]})
-    >>> sim = SideSim(side, aggregation="macro")
+    >>> sim = SideSim(side)
     >>> sim.similarities().toarray().round(2)
     array([[0.5 , 0.37, 0.  ],
            [0.37, 0.58, 0.17],
@@ -128,10 +128,10 @@ class SideSim:
         *,
         metapaths: Sequence[str | MetaPath] | None = None,
         max_length: int = 4,
-        aggregation: Literal["micro", "macro"] = "micro",
+        aggregation: Literal["macro", "micro"] = "macro",
         weights: Weights = None,
     ):
-        check_choice("aggregation", aggregation, ("micro", "macro"))
+        check_choice("aggregation", aggregation, ("macro", "micro"))
         if isinstance(metapaths, str):
             raise ValueError(f"metapaths is a list of meta-paths; give [{metapaths!r}] for one.")
         self.side, self.aggregation = side, aggregation

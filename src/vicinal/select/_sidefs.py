@@ -63,8 +63,8 @@ class SideFS(SideSelector):
         `max_length` relations.
     max_length : int, default=4
         The most relations of a meta-path, where none are given.
-    aggregation : {"micro", "macro"}, default="micro"
-        Whether meta-paths add up by their numbers of paths or by the similarities they make: see `SideSim`.
+    aggregation : {"macro", "micro"}, default="macro"
+        Whether meta-paths add up by the similarities they make or by their numbers of paths: see `SideSim`.
     weights : mapping of str to float, or sequence of float, default=None
         Of meta-paths: by name, or one for each in their order. None weighs all alike.
     n_neighbors : int, default=10
@@ -156,7 +156,7 @@ class SideFS(SideSelector):
         fit_intercept: bool = True,
         metapaths: Sequence[str | MetaPath] | None = None,
         max_length: int = 4,
-        aggregation: Literal["micro", "macro"] = "micro",
+        aggregation: Literal["macro", "micro"] = "macro",
         weights: Any = None,
         n_neighbors: int = 10,
         max_iter: int = 50,
