@@ -1,5 +1,7 @@
 """Networks of side information: what they hold, how they are sliced, and the meta-paths of their schemas."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 
 from vicinal import SideFS
+from vicinal._metapaths import Step
 from vicinal.network import HeteroNetwork
 
 DRUGS = {
@@ -82,6 +85,33 @@ def test_relations_can_be_left_out(drugs):
     with pytest.raises(ValueError, match="no relation 'drug-bind-gene'; did you mean 'drug-binds-gene'"):
         drugs.without(("drug", "bind", "gene"))
 
+    assert len(drugs[[0, 0, 1]].without(("drug", "binds", "gene"))) == 3
+    with pytest.raises(ValueError, match="named by three words"):
+        drugs.without("drug-binds-gene")
+    with pytest.raises(ValueError, match="No relation of drug would be left"):
+        drugs.without(("drug", "binds", "gene"), ("drug", "treats", "disease"))
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda network: pickle.loads(pickle.dumps(network))])
+def test_copies_are_the_same(drugs, again):
+    other = again(drugs)
+    assert repr(other) == repr(drugs)
+    assert other.mutual == drugs.mutual
+    assert other.names["drug"].tolist() == ["aspirin", "morphine"]
+    np.testing.assert_array_equal(
+        other.relations["drug", "binds", "gene"].toarray(), drugs.relations["drug", "binds", "gene"].toarray()
+    )
+
+
+def test_parts_have_the_meta_paths_of_the_whole():
+    """Papers 0 and 2 do not cite each other: a matrix of zeros, which is symmetric."""
+    cites = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    network = HeteroNetwork({("paper", "cites", "paper"): cites}, target="paper")
+    part = network[[0, 2]]
+    assert part.mutual == network.mutual == frozenset()
+    both = ["paper-cites-paper-cites^-1-paper", "paper-cites^-1-paper-cites-paper"]
+    assert [str(part.metapath(path)) for path in both] == both
+
 
 def test_meta_paths_of_a_schema(drugs):
     assert [str(path) for path in drugs.metapaths(3)] == [
@@ -146,8 +176,9 @@ def test_meta_paths_are_what_walks_over_the_schema_make(network):
 
 @given(network=networks())
 def test_all_walks_are_covered(network):
-    """Every way to put three steps together that starts and ends at rows is listed, or its reverse."""
-    steps = {step for path in network.metapaths(4, through_target=True) for step in path.steps}
+    """Every way to put two steps together that starts and ends at rows is listed, or its reverse."""
+    steps = {Step(relation, back) for relation in network.relations for back in (False, True)}
+    steps -= {Step(relation, True) for relation in network.mutual}
     listed = {path.steps for path in network.metapaths(2, through_target=True)}
     listed |= {path.reversed().steps for path in network.metapaths(2, through_target=True)}
     for first in steps:
@@ -163,6 +194,8 @@ def test_all_walks_are_covered(network):
         ({("a", "b"): np.eye(2)}, "named by three words, (source, relation, target); got ('a', 'b')"),
         ({("a", "is-a", "b"): np.eye(2)}, "'is-a' of a-is-a-b has a mark that meta-paths are written with"),
         ({("a", "r", "b"): -np.eye(2)}, "a-r-b have weights below 0, down to -1"),
+        ({("a", "r", "b"): 1e200 * np.eye(2)}, "a-r-b have weights from 1 to 1e+200, products of which cannot be held"),
+        ({("a", "r", "b"): 1e-200 * np.eye(2)}, "a-r-b have weights from 1e-200 to 1, products of which"),
         (
             {("a", "r", "b"): np.eye(2), ("b", "s", "c"): np.eye(3)},
             "There are 2 nodes of type b by a-r-b, but 3 by b-s-c; a matrix needs a row or a column for each",
@@ -193,6 +226,10 @@ def test_meta_paths_that_are_refused(drugs, path, message):
 
 
 def test_other_refusals(drugs):
+    with pytest.raises(ValueError, match="no nodes of the target type"):
+        HeteroNetwork(DRUGS, target=["drug"])
+    with pytest.raises(ValueError, match="nodes of an unknown type '3'"):
+        HeteroNetwork(DRUGS, target="drug", names={3: list("abc")})
     with pytest.raises(ValueError, match="There are 3 names for 2 nodes"):
         HeteroNetwork(DRUGS, target="drug", names={"drug": list("abc")})
     with pytest.raises(ValueError, match="nodes of an unknown type 'genes'; did you mean 'gene'"):

@@ -141,6 +141,13 @@ def first_words(path: Path, marks: Sequence[str] = ("\t", ",", ";", " ")) -> tup
     return [word.strip().strip('"') for word in first.split(separator)], separator
 
 
+def is_symmetric(adjacency: sp.csr_array) -> bool:
+    """Of a matrix in canonical format without stored zeros."""
+    other = sp.csr_array(adjacency.T)
+    parts = ((adjacency.indptr, other.indptr), (adjacency.indices, other.indices), (adjacency.data, other.data))
+    return all(np.array_equal(ours, theirs) for ours, theirs in parts)
+
+
 def _of_file(path: Path, source: str | None, target: str | None, weight: str | None, known: set | None) -> Edges:
     pl = need("polars", "to read files of edges")
     _, separator = first_words(path)

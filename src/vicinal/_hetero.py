@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from ._edges import check_names
+from ._edges import check_names, is_symmetric
 from ._metapaths import MetaPath, Relation, Step, all_metapaths, read_metapath
 from ._validation import check_count, suggest
+
+LARGEST_WEIGHT = 1e50  # paths of four relations weigh products of as many
 
 
 class HeteroNetwork:
@@ -40,6 +42,9 @@ class HeteroNetwork:
     target : str
     names : mapping of str to ndarray
         The names of the nodes of every type.
+    mutual : frozenset of (source, relation, target)
+        Relations within one type that lead both ways: those with a symmetric matrix. Parts of the network have those of
+        the whole.
 
     See Also
     --------
@@ -62,9 +67,7 @@ class HeteroNetwork:
     HeteroNetwork(author 2; paper 3, venue 2; 6 links by 2 relations)
     """
 
-    relations: Mapping[Relation, sp.csr_array]
     target: str
-    names: Mapping[str, NDArray]
 
     def __init__(self, relations: Mapping[Any, Any], *, target: str, names: Mapping[str, Any] | None = None):
         if not isinstance(relations, Mapping) or not relations:
@@ -77,20 +80,27 @@ class HeteroNetwork:
                     "both ways, so give it once."
                 )
         sizes = _sizes(checked)
-        if target not in sizes:
+        if not isinstance(target, str) or target not in sizes:
             raise ValueError(f"There are no nodes of the target type {target!r}; {suggest(str(target), sizes)}")
         strange = [kind for kind in names or {} if kind not in sizes]
         if strange:
-            raise ValueError(
-                f"There are names for nodes of an unknown type {strange[0]!r}; {suggest(strange[0], sizes)}"
-            )
-        self.names = MappingProxyType(
-            {
-                kind: check_names(names[kind], size) if names and kind in names else np.arange(size)
-                for kind, size in sizes.items()
-            }
-        )
-        self.relations, self.target = MappingProxyType(checked), target
+            kind = str(strange[0])
+            raise ValueError(f"There are names for nodes of an unknown type {kind!r}; {suggest(kind, sizes)}")
+        self.target, self._relations = target, checked
+        self._names = {
+            kind: check_names(names[kind], size) if names and kind in names else np.arange(size)
+            for kind, size in sizes.items()
+        }
+        within = ((key, links) for key, links in checked.items() if key[0] == key[2])
+        self.mutual = frozenset(key for key, links in within if is_symmetric(links))
+
+    @property
+    def relations(self) -> Mapping[Relation, sp.csr_array]:
+        return MappingProxyType(self._relations)
+
+    @property
+    def names(self) -> Mapping[str, NDArray]:
+        return MappingProxyType(self._names)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -105,9 +115,8 @@ class HeteroNetwork:
     @property
     def n_links(self) -> dict[Relation, int]:
         """The number of links of each relation; one that goes both ways within a type counts once."""
-        mutual = self.mutual
         return {
-            key: int(links.nnz + np.count_nonzero(links.diagonal())) // 2 if key in mutual else int(links.nnz)
+            key: int(links.nnz + np.count_nonzero(links.diagonal())) // 2 if key in self.mutual else int(links.nnz)
             for key, links in self.relations.items()
         }
 
@@ -115,12 +124,6 @@ class HeteroNetwork:
     def shape(self) -> tuple[int, int]:
         """The number of rows, twice."""
         return (len(self), len(self))
-
-    @property
-    def mutual(self) -> frozenset[Relation]:
-        """Relations within one type that lead both ways: those with a symmetric matrix."""
-        within = ((key, links) for key, links in self.relations.items() if key[0] == key[2])
-        return frozenset(key for key, links in within if not (links - links.T).count_nonzero())
 
     def links(self, step: Step) -> sp.csr_array:
         """The links of a relation as it is walked.
@@ -188,14 +191,15 @@ class HeteroNetwork:
         -------
         HeteroNetwork
         """
-        for relation in relations:
+        for relation in map(check_relation, relations):
             if relation not in self.relations:
                 known = ["-".join(key) for key in self.relations]
                 raise ValueError(f"There is no relation {'-'.join(relation)!r}; {suggest('-'.join(relation), known)}")
         left = {key: links for key, links in self.relations.items() if key not in relations}
         kinds = {end for key in left for end in (key[0], key[2])}
-        names = {kind: names for kind, names in self.names.items() if kind in kinds}
-        return HeteroNetwork(left, target=self.target, names=names)
+        if self.target not in kinds:
+            raise ValueError(f"No relation of {self.target} would be left; keep one at least.")
+        return self._with(left, {kind: names for kind, names in self.names.items() if kind in kinds})
 
     def __getitem__(self, rows: Any) -> HeteroNetwork:
         if isinstance(rows, tuple):  # scikit-learn asks for [rows, ...]
@@ -206,12 +210,14 @@ class HeteroNetwork:
         if isinstance(chosen, np.ndarray) and not chosen.size:
             raise ValueError("A network needs a row at least; those that were asked for are none.")
         index = np.atleast_1d(np.arange(len(self))[chosen])
-        part = object.__new__(HeteroNetwork)  # a row may be taken twice, though names differ
-        part.target = self.target
-        part.relations = MappingProxyType(
-            {key: _taken(links, key, self.target, index) for key, links in self.relations.items()}
-        )
-        part.names = MappingProxyType({**self.names, self.target: self.names[self.target][index]})
+        relations = {key: _taken(links, key, self.target, index) for key, links in self.relations.items()}
+        return self._with(relations, {**self.names, self.target: self.names[self.target][index]})
+
+    def _with(self, relations: dict[Relation, sp.csr_array], names: dict[str, NDArray]) -> HeteroNetwork:
+        """Parts of what was checked before; names stand twice where rows are taken twice."""
+        part = object.__new__(HeteroNetwork)
+        part.target, part._relations, part._names = self.target, relations, names
+        part.mutual = frozenset(self.mutual.intersection(relations))
         return part
 
     def __len__(self) -> int:
@@ -225,13 +231,13 @@ class HeteroNetwork:
         return f"HeteroNetwork({counts[0]}; {others}{links})"
 
 
-def check_side(side: Any, n_rows: int) -> HeteroNetwork:
-    """Side information about the rows of X: one node of the target type for each."""
+def check_side(side: Any, n_rows: int | None = None) -> HeteroNetwork:
+    """Side information about the rows of X, if there is an X: one node of the target type for each."""
     if not isinstance(side, HeteroNetwork):
         raise ValueError(
             f"side is a {type(side).__name__}; give a vicinal.network.HeteroNetwork, which from_tables makes of tables."
         )
-    if len(side) != n_rows:
+    if n_rows is not None and len(side) != n_rows:
         raise ValueError(
             f"side has {len(side)} nodes of its target type {side.target}, but X has {n_rows} rows; it needs one for "
             "each, in the order of X."
@@ -261,6 +267,12 @@ def _check_links(key: Any, links: Any) -> sp.csr_array:
     if checked.nnz and checked.data.min() < 0:
         raise ValueError(f"Links of {name} have weights below 0, down to {checked.data.min():.3g}; give none below 0.")
     checked.eliminate_zeros()
+    low, high = checked.data.min(initial=1.0), checked.data.max(initial=1.0)
+    if low < 1 / LARGEST_WEIGHT or high > LARGEST_WEIGHT:
+        raise ValueError(
+            f"Links of {name} have weights from {low:.3g} to {high:.3g}, products of which cannot be held; divide them "
+            "by a number, to bring them near 1."
+        )
     return checked
 
 

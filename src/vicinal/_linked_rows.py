@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ._edges import is_symmetric
 from ._validation import Matrix, check_count
 from .graphs import neighbor_graph
-from .network import is_symmetric
 
 
 def links_between(X: Matrix, adjacency: sp.csr_array | None, n_neighbors: int, *, symmetric: bool) -> sp.csr_array:

@@ -66,13 +66,17 @@ class PathProducts:
         return [found] if path.symmetric else [found, found.transposed()]
 
     def check_memory(self, paths: Iterable[MetaPath]) -> None:
-        """Refuses, before anything is made, a product that would not fit into memory."""
+        """Refuses, before anything is made, products that would not fit into memory together."""
+        sizes: dict[Steps, int] = {}
         for path in paths:
             for part in self._parts(path.steps)[1:]:
-                shape = f"{self._size(part[0].start):,} x {self._size(part[-1].end):,}"
+                if self._back(part) not in sizes:
+                    sizes[part] = int(2 * _BYTES * self._rows(part).sum())  # it is kept walked back, too
+                largest = max(sizes, key=lambda steps: sizes[steps])
+                shape = f"{self._size(largest[0].start):,} x {self._size(largest[-1].end):,}"
                 refuse_beyond_memory(
-                    int(_BYTES * self._rows(part).sum()),
-                    f"The paths {self._words(part)} on the way of {path}, a matrix of {shape},",
+                    sum(sizes.values()),
+                    f"Parts of the meta-paths up to {path}, the largest of them {self._words(largest)}, {shape},",
                     "leave this meta-path out, or lower max_length",
                 )
 

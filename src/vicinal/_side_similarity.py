@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ._hetero import HeteroNetwork
+from ._hetero import HeteroNetwork, check_side
 from ._metapaths import MetaPath
 from ._path_products import PathProducts
 from ._validation import check_choice, check_count, check_non_negative, suggest
@@ -76,7 +77,7 @@ class SideSim:
         the say: the long ones, mostly.
     weights : mapping of str to float, or sequence of float, default=None
         Of the meta-paths: by their names, 1 for those that are not named, or one for each in their order. None weighs
-        all alike. They are divided by their sum.
+        all alike. Those of weight 0 are left out.
 
     Attributes
     ----------
@@ -131,27 +132,30 @@ class SideSim:
         aggregation: Literal["macro", "micro"] = "macro",
         weights: Weights = None,
     ):
-        check_choice("aggregation", aggregation, ("macro", "micro"))
-        if isinstance(metapaths, str):
-            raise ValueError(f"metapaths is a list of meta-paths; give [{metapaths!r}] for one.")
-        self.side, self.aggregation = side, aggregation
+        check_ways(metapaths, max_length, aggregation)
+        self.side, self.aggregation = check_side(side), aggregation
         products = PathProducts(side)
         given = side.metapaths(max_length) if metapaths is None else [side.metapath(path) for path in metapaths]
         if metapaths is not None:
             _refuse_repeated(given)
-        products.check_memory(given)
-        halves = {path: products.halves(path) for path in given}
+        weighed = dict(zip(given, _checked_weights(weights, [str(path) for path in given]), strict=True))
+        asked = [path for path in given if weighed[path]]
+        products.check_memory(asked)
+        halves = {path: products.halves(path) for path in asked}
         counts = {path: np.sum([part.row_sums() for part in parts], axis=0) for path, parts in halves.items()}
         empty = [str(path) for path, paths in counts.items() if not paths.any()]
         if empty and metapaths is not None:
             raise ValueError(f"There is no path {empty[0]} in the network; leave it out.")
-        self.metapaths = [path for path in given if counts[path].any()]
+        self.metapaths = [path for path in asked if counts[path].any()]
         if not self.metapaths:
             listed = f"of at most {max_length} relations " if metapaths is None else ""
             raise ValueError(f"No meta-path {listed}leads from {side.target} to {side.target}, so nothing is similar.")
-        self.weights = _shares(weights, [str(path) for path in self.metapaths])
+        kept = np.array([weighed[path] for path in self.metapaths])
+        self.weights = kept / kept.sum()
         self._halves = [halves[path] for path in self.metapaths]
-        self._begin = np.array([counts[path] for path in self.metapaths])  # C_i of each meta-path
+        begin = np.array([counts[path] for path in self.metapaths])  # C_i of each meta-path
+        # Micro: all paths that begin at a row, whatever meta-path they belong to.
+        self._begin = np.broadcast_to(self.weights @ begin, begin.shape) if aggregation == "micro" else begin
         entries = sum(products.entries_of_rows(path) for path in self.metapaths)
         self._entries = np.minimum(entries, len(side))
 
@@ -169,7 +173,7 @@ class SideSim:
             0 where no path leads. That of a row to itself is the share of its paths that lead back to it.
         """
         index = self._index(rows)
-        return self._sum([self._similarities(number, index) for number in range(len(self.metapaths))])
+        return _sum(self._parts(index))
 
     def transitions(self, rows: Any = None) -> sp.csr_array:
         """Similarities as shares of all similarities of a row, the mean of both rows' views of a pair.
@@ -244,7 +248,7 @@ class SideSim:
                 f"There is no {self.side.target} {node!r}; {suggest(str(node), names.astype(str).tolist())}"
             )
         index = found[:1]
-        parts = [self._similarities(number, index).toarray()[0] for number in range(len(self.metapaths))]
+        parts = [part.toarray()[0] for part in self._parts(index)]
         whole = np.sum(parts, axis=0)
         whole[index] = 0
         first = np.argsort(-_rounded(whole), kind="stable")[:n_similar]
@@ -267,20 +271,19 @@ class SideSim:
         """The sum of the similarities of each row, and how many pairs each meta-path joins."""
         sums, joined = np.zeros(len(self.side)), np.zeros(len(self.metapaths), dtype=np.int64)
         for block in self._blocks():
-            parts = [self._similarities(number, block) for number in range(len(self.metapaths))]
-            sums[block] = self._sum(parts).sum(axis=1)
             own = np.arange(len(block)), block
-            joined += [part.nnz - np.count_nonzero(part[own]) for part in parts]
+            for number, part in enumerate(self._parts(block)):
+                sums[block] += part.sum(axis=1)
+                joined[number] += part.nnz - np.count_nonzero(part[own])
         return sums, joined // 2
 
-    def _similarities(self, number: int, index: NDArray[np.intp]) -> sp.csr_array:
-        """What a meta-path adds to the similarities of some rows."""
-        counts = self._sum([halves.rows(index) for halves in self._halves[number]])
-        # Micro: all paths that begin at a row, whatever meta-path they belong to; macro: those of this one.
-        begin = self.weights @ self._begin if self.aggregation == "micro" else self._begin[number]
-        rows = np.repeat(index, np.diff(counts.indptr))
-        data = 2 * self.weights[number] * counts.data / (begin[rows] + begin[counts.indices])
-        return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    def _parts(self, index: NDArray[np.intp]) -> Iterator[sp.csr_array]:
+        """What each meta-path adds to the similarities of some rows, one after the other."""
+        for halves, begin, weight in zip(self._halves, self._begin, self.weights, strict=True):
+            counts = _sum(half.rows(index) for half in halves)
+            rows = np.repeat(index, np.diff(counts.indptr))
+            data = 2 * weight * counts.data / (begin[rows] + begin[counts.indices])
+            yield sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
     def _shared(self, near: sp.csr_array, index: NDArray[np.intp]) -> sp.csr_array:
         """Transitions from similarities."""
@@ -290,13 +293,6 @@ class SideSim:
         data = near.data * (over[rows] + over[near.indices]) / 2
         return sp.csr_array((data, near.indices, near.indptr), shape=near.shape)
 
-    @staticmethod
-    def _sum(parts: list[sp.csr_array]) -> sp.csr_array:
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole + part
-        return sp.csr_array(whole)
-
     def _index(self, rows: Any) -> NDArray[np.intp]:
         every = np.arange(len(self.side))
         return every if rows is None else np.atleast_1d(every[rows])
@@ -305,6 +301,10 @@ class SideSim:
         """Rows in blocks of about as many entries as may be held."""
         numbers = np.cumsum(self._entries) // _BLOCK
         yield from np.split(np.arange(len(numbers)), np.flatnonzero(np.diff(numbers)) + 1)
+
+
+def _sum(parts: Iterable[sp.csr_array]) -> sp.csr_array:
+    return sp.csr_array(reduce(add, parts))
 
 
 def _largest(row: int, others: NDArray, values: Array, count: int, seed: np.uint64) -> NDArray[np.intp]:
@@ -343,19 +343,32 @@ def _refuse_repeated(paths: list[MetaPath]) -> None:
             raise ValueError(f"The meta-path {path} is given twice; a path and its reverse are one.")
 
 
-def _shares(weights: Weights, names: list[str]) -> Array:
+def check_ways(metapaths: Any, max_length: Any, aggregation: Any) -> None:
+    """What can be said of these parameters without a network."""
+    check_choice("aggregation", aggregation, ("macro", "micro"))
+    check_count("max_length", max_length)
+    if isinstance(metapaths, str):
+        raise ValueError(f"metapaths is a list of meta-paths; give [{metapaths!r}] for one.")
+    if metapaths is not None and not isinstance(metapaths, Sequence):
+        raise ValueError(f"metapaths is a list of meta-paths, or None for all; got {metapaths!r}.")
+
+
+def _checked_weights(weights: Weights, names: list[str]) -> list[float]:
     if weights is None:
-        return np.full(len(names), 1 / len(names))
+        return [1.0] * len(names)
     if isinstance(weights, Mapping):
         for name in weights:
             if name not in names:
-                raise ValueError(f"There is a weight for {name!r}, which is no meta-path here; {suggest(name, names)}")
+                hint = suggest(str(name), names)
+                raise ValueError(f"There is a weight for {name!r}, which is no meta-path here; {hint}")
         given = [weights.get(name, 1.0) for name in names]
+    elif not np.iterable(weights):
+        raise ValueError(f"weights are a mapping of meta-paths to numbers, or one for each; got {weights!r}.")
     else:
         given = list(weights)
         if len(given) != len(names):
             raise ValueError(f"There are {len(given)} weights for {len(names)} meta-paths; give one for each.")
-    shares = np.array([check_non_negative("weights", weight) for weight in given])
-    if not shares.any():
+    checked = [check_non_negative("weights", weight) for weight in given]
+    if checked and not any(checked):
         raise ValueError("All meta-paths have the weight 0, so nothing is similar; give one a weight above 0.")
-    return shares / shares.sum()
+    return checked

@@ -263,10 +263,11 @@ def check_names_of_rows(X: Any, network: Any, what: str = "adjacency") -> None:
     differ = np.flatnonzero(rows.astype(str) != names)
     if len(differ):
         place = int(differ[0])
+        cure = "from_edges(edges, nodes=X.index)" if what == "adjacency" else f"{what}[order]"
         raise ValueError(
             f"The nodes of {what} are not the rows of X: row {place} is {str(rows[place])!r} in X and "
             f"{str(names[place])!r} in {what}, {len(differ)} of {len(rows)} rows differ; bring them into one order, "
-            "for example by from_edges(edges, nodes=X.index)."
+            f"for example by {cure}."
         )
 
 

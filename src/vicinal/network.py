@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ._edges import Edges, check_names, numbered, once, read_edges
+from ._edges import Edges, check_names, is_symmetric, numbered, once, read_edges
 from ._hetero import HeteroNetwork
 from ._metapaths import MetaPath
 from ._optional import need
@@ -368,13 +368,6 @@ def links_of(adjacency: sp.csr_array, *, directed: bool) -> NDArray[np.int64]:
     first = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     ends = np.column_stack([first, adjacency.indices]).astype(np.int64)
     return ends if directed else ends[ends[:, 0] < ends[:, 1]]
-
-
-def is_symmetric(adjacency: sp.csr_array) -> bool:
-    """Of a matrix in canonical format without stored zeros."""
-    other = sp.csr_array(adjacency.T)
-    parts = ((adjacency.indptr, other.indptr), (adjacency.indices, other.indices), (adjacency.data, other.data))
-    return all(np.array_equal(ours, theirs) for ours, theirs in parts)
 
 
 def _made(adjacency: sp.csr_array, names: NDArray, directed: bool) -> Network:

@@ -49,6 +49,15 @@ def test_directions_without_extent():
     assert not shortest_rows(np.zeros((2, 2)), np.zeros((3, 2)), 1.0).any()
 
 
+def test_directions_of_rounding_are_not_followed(rng):
+    U = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 5))
+    X = rng.normal(size=(20, 4))
+    V = shortest_rows(U.T @ U, X.T @ U, 1e-14)
+    best = np.linalg.lstsq(U, X, rcond=1e-10)[0].T
+    np.testing.assert_allclose(U @ V.T, U @ best.T, atol=1e-6)
+    assert np.linalg.norm(V) < 1e3 * np.linalg.norm(best)
+
+
 @pytest.mark.parametrize("penalty", [0.1, 1.0, 5.9])
 def test_one_direction_is_soft_thresholding(penalty):
     V = shortest_rows(np.array([[2.0]]), np.array([[3.0], [-3.0], [0.04]]), penalty)

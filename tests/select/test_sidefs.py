@@ -30,8 +30,8 @@ def planted(rng, n=90, n_columns=12, n_informative=4, n_kinds=3):
 def objective(rng, kind, link, intercept, n=12, D=5, c=3):
     pairs = rng.permutation([(i, j) for i in range(n) for j in range(i)])
     X = kind(rng.normal(size=(n, D)) * (rng.random((n, D)) < 0.6) + (0 if kind is sp.csr_array else 2))
-    linked = LinkedPairs(pairs[:10], pairs[10:25], n, link)
-    return SideObjective(linked, Regressions(X, intercept=intercept), 0.7, 0.9, 0.3), rng.normal(size=(n, c)), X, pairs
+    linked, regressions = LinkedPairs(pairs[:10], pairs[10:25], n, link), Regressions(X, intercept=intercept)
+    return SideObjective(linked, regressions, 0.7, 0.9, 0.3), rng.normal(size=(n, c)), X / regressions.length, pairs
 
 
 def plain(U, V, X, pairs, link, intercept):
@@ -76,17 +76,21 @@ def test_gradients_are_numeric_ones(rng, kind, link, intercept):
     assert check_grad(part(0), part(1), U.ravel()) < 1e-5 * slope
 
 
-def test_rows_at_one_place_are_pushed_no_further(rng):
-    pairs = LinkedPairs(np.array([[0, 1]]), np.array([[1, 2]]), 3, "distance")
-    value, gradient = pairs(np.array([[0.0, 1.0], [2.0, 0.0], [2.0, 0.0]]))
+def test_rows_at_one_place_are_pushed_no_further():
+    pairs = LinkedPairs(np.empty((0, 2), int), np.array([[0, 1]]), 2, "distance")
+    value, gradient = pairs(np.array([[2.0, 0.0], [2.0, 0.0]]))
     assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
+    assert not gradient.any()
+    value, gradient = pairs(np.array([[2.0, 0.0], [2.0 + 1e-5, 0.0]]))
+    assert value == pytest.approx(-np.log(1e-10), rel=1e-5)
+    np.testing.assert_allclose(gradient[:, 0], [2e5, -2e5], rtol=1e-4)
 
 
 @KINDS
+@LINK
 @INTERCEPT
-def test_each_turn_ends_lower(rng, kind, intercept):
-    made, U, _, _ = objective(rng, kind, "logistic", intercept)
+def test_each_turn_ends_lower(rng, kind, link, intercept):
+    made, U, _, _ = objective(rng, kind, link, intercept)
     V = np.zeros((5, 3))
     values = [made.value(U, V)]
     for _ in range(5):
@@ -190,6 +194,27 @@ def test_columns_without_a_vector_are_ranked_by_what_they_lack(rng):
     assert len(np.unique(selector.scores_)) == 12
 
 
+def test_columns_can_be_told_in_their_own_units(rng):
+    X, side, _ = planted(rng, n_informative=12)
+    X = 50 * X + 7
+    selector = SideFS(n_components=8, reconstruction=1.0, sparsity=0.01, random_state=0).fit(X, side=side)
+    rest = X - X.mean(axis=0) - (selector.embedding_ - selector.embedding_.mean(axis=0)) @ selector.coefficients_.T
+    assert np.square(rest).sum() < 0.3 * np.square(X - X.mean(axis=0)).sum()
+
+
+def test_vectors_that_vanish_are_told(rng):
+    X, side, _ = planted(rng)
+    with pytest.warns(UserWarning, match="All vectors of SideFS vanish, as weight_decay=100 is too large"):
+        selector = SideFS(weight_decay=100.0, random_state=0).fit(X, side=side)
+    assert (selector.scores_ >= -2).all()
+
+
+def test_side_information_that_joins_nobody_is_refused(rng):
+    side = HeteroNetwork({("a", "to", "b"): np.eye(6)}, target="a")
+    with pytest.raises(ValueError, match="joins no two rows"):
+        SideFS().fit(rng.normal(size=(6, 3)), side=side)
+
+
 def test_threads_do_not_matter(rng):
     X, side, _ = planted(rng)
     one, two = (SideFS(random_state=0, n_jobs=n_jobs).fit(X, side=side) for n_jobs in (1, 2))
@@ -207,9 +232,13 @@ def test_threads_do_not_matter(rng):
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"metapaths": ["drug-binds-genes-binds-drug"]}, "did you mean 'gene'?"),
         ({"aggregation": "sum"}, "aggregation"),
+        ({"max_length": 0}, "max_length"),
     ],
 )
 def test_parameters_that_are_refused(rng, parameters, message):
     X, side, _ = planted(rng, n=12)
     with pytest.raises(ValueError, match=re.escape(message)):
         SideFS(**parameters).fit(X, side=side)
+    if "metapaths" not in parameters:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            SideFS(**parameters).fit(X)

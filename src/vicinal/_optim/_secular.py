@@ -36,17 +36,18 @@ def shortest_rows(G: Matrix, B: Matrix, penalty: float) -> Matrix:
     ndarray of shape (D, c)
     """
     values, vectors = np.linalg.eigh(G)
-    values = np.maximum(values, 0.0)
-    slopes = 2 * B @ vectors
+    extent = values > len(values) * np.finfo(float).eps * values[-1]  # elsewhere B is rounding
+    values, slopes = values / penalty, np.where(extent, 2 * B @ vectors, 0.0) / penalty
     V = np.zeros_like(B, dtype=np.float64)
-    kept = np.flatnonzero(row_lengths(slopes) > penalty)
+    kept = np.flatnonzero(row_lengths(slopes) > 1)
     if not len(kept) or not values[-1] > 0:
         return V
+    values = np.maximum(values, 0.0)
     squares = np.square(slopes[kept])
     # Where all eigenvalues are the largest one this is the root, else the root is beyond: Newton's steps only ascend.
-    r = (np.sqrt(squares.sum(axis=1)) - penalty) / (2 * values[-1])
+    r = (np.sqrt(squares.sum(axis=1)) - 1) / (2 * values[-1])
     for _ in range(_STEPS):
-        below = 2 * values * r[:, None] + penalty
+        below = 2 * values * r[:, None] + 1
         total = (squares / below**2).sum(axis=1)
         # The inverse root of the sum is nearly linear in r, and concave.
         slope = (2 * values * squares / below**3).sum(axis=1) * total**-1.5
@@ -54,5 +55,5 @@ def shortest_rows(G: Matrix, B: Matrix, penalty: float) -> Matrix:
         r = r + np.maximum(step, 0.0)
         if (step <= 1e-14 * r).all():
             break
-    V[kept] = (slopes[kept] * (r[:, None] / (2 * values * r[:, None] + penalty))) @ vectors.T
+    V[kept] = (slopes[kept] * (r[:, None] / (2 * values * r[:, None] + 1))) @ vectors.T
     return V

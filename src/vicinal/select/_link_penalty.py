@@ -6,9 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._edges import is_symmetric
 from .._optim import TripletDescent
 from .._triplets import Rows, TripletSampler, auc_by_columns
-from ..network import Network, hold_out_links, is_symmetric
+from ..network import Network, hold_out_links
 from ._partial_order import Loss
 
 # In units of the mean squared length of x_i * (x_j - x_k).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,28 +52,24 @@ class LinkedPairs:
 
 
 class Regressions:
-    """``||U V' + 1 a' - X||^2``, with the best a or with none, for dense and for sparse X."""
+    """``||U V' + 1 a' - X||^2``, with the best a or with none, for dense and for sparse X.
+
+    X is divided by `length`, the root of the mean square of its rows' lengths, around the mean if there is an a.
+    """
 
     def __init__(self, X: Matrix, *, intercept: bool):
-        n_rows = X.shape[0]
-        self.X, self.intercept = X, intercept
-        self.mean = np.asarray(X.mean(axis=0)).ravel() if intercept else np.zeros(X.shape[1])
-        if intercept and not sp.issparse(X):
-            self.X, self.mean = X - self.mean, np.zeros(X.shape[1])  # far from 0 all else would be rounding
-        self.transposed = sp.csr_array(self.X.T) if sp.issparse(X) else self.X.T
+        n_rows, n_columns = X.shape
+        self.intercept = intercept
+        mean = np.asarray(X.mean(axis=0)).ravel() if intercept else np.zeros(n_columns)
         if sp.issparse(X):
-            filled = np.bincount(X.indices, minlength=X.shape[1])
-            rest = float(((n_rows - filled) * self.mean**2).sum())
-            self.squares = float(np.square(X.data - self.mean[X.indices]).sum()) + rest
+            filled = np.bincount(X.indices, minlength=n_columns)
+            squares = np.square(X.data - mean[X.indices]).sum() + ((n_rows - filled) * mean**2).sum()
         else:
-            self.squares = float(np.square(self.X).sum())
-
-    def over(self, length: float) -> Regressions:
-        """The same of X over a number."""
-        other = copy(self)
-        other.X, other.transposed, other.mean = self.X / length, self.transposed / length, self.mean / length
-        other.squares = self.squares / length**2
-        return other
+            X, mean = X - mean, np.zeros(n_columns)  # far from 0 all else would be rounding
+            squares = np.square(X).sum()
+        self.length = float(np.sqrt(squares / n_rows)) or 1.0
+        self.X, self.mean, self.squares = X / self.length, mean / self.length, float(squares) / self.length**2
+        self.transposed = sp.csr_array(self.X.T) if sp.issparse(X) else self.X.T
 
     def centred(self, U: Array) -> Array:
         return U - U.mean(axis=0) if self.intercept else U
@@ -142,7 +137,6 @@ class SideObjective:
 
     def scores(self, U: Array, V: Array) -> Array:
         """Lengths of V's rows; columns that have none by what they lack to get some, below 0."""
-        G, B = self.regressions.products(U)
-        lacking = 2 * row_lengths(B) - self.sparsity / self.reconstruction
-        largest = float(np.linalg.eigvalsh(G)[-1])
-        return np.where(V.any(axis=1), row_lengths(V), np.minimum(lacking, 0.0) / (2 * largest if largest > 0 else 1.0))
+        _, B = self.regressions.products(U)
+        share = 2 * row_lengths(B) / (self.sparsity / self.reconstruction)  # of the slope that a vector needs
+        return np.where(V.any(axis=1), row_lengths(V), np.minimum(share - 1, 0.0))

@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 from .._calls import one_blas_thread
 from .._linked_rows import links_between
 from .._magnitudes import as_doubles, with_squares
+from .._messages import warn
+from .._side_similarity import check_ways
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive
 from ..graphs import SideSim
 from ..network import HeteroNetwork, MetaPath, links_of
@@ -22,6 +24,7 @@ from ._link_likelihood import sample_non_links
 from ._side_embedding import LINKS, LinkedPairs, Regressions, SideObjective
 
 _STEPS_PER_TURN = 100
+_VANISHED = 1e-2  # vectors of rows that are linked have lengths around 1
 
 
 class SideFS(SideSelector):
@@ -54,7 +57,8 @@ class SideFS(SideSelector):
         What vectors of columns cost; lambda above and in the thesis, where it is 1. A column gets a vector if it goes
         with those of rows by more than ``sparsity / reconstruction``.
     weight_decay : float, default=1.0
-        What vectors of rows cost; gamma above and in the thesis.
+        What vectors of rows cost; gamma above and in the thesis. Too much makes all of them vanish, about which `fit`
+        warns.
     fit_intercept : bool, default=True
         Whether the mean of a column, a above, costs nothing. The thesis has none, so that columns which are never 0
         are preferred.
@@ -69,14 +73,15 @@ class SideFS(SideSelector):
         Of meta-paths: by name, or one for each in their order. None weighs all alike.
     n_neighbors : int, default=10
         Most similar rows that a row is linked to; k in the thesis. Of equally similar ones some are drawn.
-    max_iter : int, default=50
+    max_iter : int, default=100
         The most turns between rows and columns.
-    tol : float, default=1e-4
+    tol : float, default=1e-5
         Ends when a turn lowers the objective by no more than this share of it.
     random_state : int, RandomState instance or None, default=None
         Draws vectors to begin with, pairs that are not linked, and among equally similar rows.
     n_jobs : int or None, default=None
-        Threads. None uses all cores, or as many as OMP_NUM_THREADS allows.
+        Threads of the search for nearest rows, where there is no side information; all else takes one. None uses all
+        cores, or as many as OMP_NUM_THREADS allows.
 
     Attributes
     ----------
@@ -116,8 +121,8 @@ class SideFS(SideSelector):
     nearest ones.
 
     For given vectors of rows the best ones of columns are known, column by column, up to the root of a function of one
-    variable; the thesis' reweighting never makes them exactly zero. Time grows linearly with links and with the
-    non-zeros of X.
+    variable, and many of them are exactly zero, which a smoothed norm never makes them. Time grows linearly with links
+    and with the non-zeros of X.
 
     References
     ----------
@@ -159,8 +164,8 @@ class SideFS(SideSelector):
         aggregation: Literal["macro", "micro"] = "macro",
         weights: Any = None,
         n_neighbors: int = 10,
-        max_iter: int = 50,
-        tol: float = 1e-4,
+        max_iter: int = 100,
+        tol: float = 1e-5,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -185,18 +190,16 @@ class SideFS(SideSelector):
         self._check()
         random = check_random_state(self.random_state)
         graph = self._links(X, side, random)
-        kept = varying(X)
-        columns = np.flatnonzero(kept) if kept.any() else np.arange(X.shape[1])
-        X, scale = with_squares(as_doubles(X)[:, columns] * float(kept.any()))
+        columns = np.flatnonzero(varying(X))
+        if not len(columns):
+            X, columns = np.zeros(X.shape), np.arange(X.shape[1])  # no column has anything to tell
+        X, scale = with_squares(as_doubles(X if len(columns) == X.shape[1] else X[:, columns]))
         linked = np.flatnonzero(np.diff(graph.indptr) > 0)
         links = links_of(graph[linked][:, linked], directed=False)
         others = sample_non_links(links, len(linked), random)
         pairs = LinkedPairs(linked[links], linked[others], X.shape[0], self.link)
         regressions = Regressions(X, intercept=bool(self.fit_intercept))
-        length = float(np.sqrt(regressions.squares / X.shape[0])) or 1.0
-        objective = SideObjective(
-            pairs, regressions.over(length), self.reconstruction, self.sparsity, self.weight_decay
-        )
+        objective = SideObjective(pairs, regressions, self.reconstruction, self.sparsity, self.weight_decay)
         start = random.random_sample((X.shape[0], self.n_components))
         with one_blas_thread():  # products are thin, and sums do not depend on the number of threads
             found = objective.solve(start, max_iter=self.max_iter, steps=_STEPS_PER_TURN, tol=self.tol)
@@ -204,14 +207,20 @@ class SideFS(SideSelector):
             found_scores = objective.scores(U, V)
         scores = np.full(self.n_features_in_, min(float(found_scores.min()), 0.0) - 1.0)
         self.embedding_, self.coefficients_ = U, np.zeros((self.n_features_in_, self.n_components))
-        scores[columns], self.coefficients_[columns] = found_scores, V * (length * scale)
+        scores[columns], self.coefficients_[columns] = found_scores, V * (regressions.length * scale)
+        if np.square(U).mean() < _VANISHED**2 and not V.any():
+            warn(
+                f"All vectors of SideFS vanish, as weight_decay={self.weight_decay:g} is too large for so few links, "
+                "and the ranking says little; lower it, or raise n_neighbors."
+            )
         return Ranked.by(found, scores, steps="turns")
 
     def _check(self) -> None:
         check_choice("link", self.link, LINKS)
         check_positive("reconstruction", self.reconstruction)
         check_positive("sparsity", self.sparsity)
-        check_non_negative("weight_decay", self.weight_decay)
+        check_positive("weight_decay", self.weight_decay)
+        check_ways(self.metapaths, self.max_length, self.aggregation)
         check_count("n_components", self.n_components)
         check_count("n_neighbors", self.n_neighbors)
         check_count("max_iter", self.max_iter)
@@ -230,6 +239,8 @@ class SideFS(SideSelector):
             weights=self.weights,
         )
         graph = similar.neighbor_graph(self.n_neighbors, random_state=random)
+        if not graph.nnz:
+            raise ValueError("The side information joins no two rows, so that it says nothing about the columns.")
         self.metapaths_ = [str(path) for path in similar.metapaths]
         self.metapath_weights_, self.metapath_pairs_ = similar.weights, similar.n_pairs
         return graph
