@@ -56,8 +56,8 @@ class SideFS(SideSelector):
     sparsity : float, default=0.1
         What vectors of columns cost; lambda above and in the thesis, where it is 1. A column gets a vector if it goes
         with those of rows by more than ``sparsity / reconstruction``.
-    weight_decay : float, default=1.0
-        What vectors of rows cost; gamma above and in the thesis. Too much makes all of them vanish, about which `fit`
+    weight_decay : float, default=0.3
+        What vectors of rows cost; gamma above and in the thesis, where it is 1. Too much makes all of them vanish, about which `fit`
         warns.
     fit_intercept : bool, default=True
         Whether the mean of a column, a above, costs nothing. The thesis has none, so that columns which are never 0
@@ -157,7 +157,7 @@ class SideFS(SideSelector):
         link: Literal["logistic", "distance"] = "logistic",
         reconstruction: float = 0.1,
         sparsity: float = 0.1,
-        weight_decay: float = 1.0,
+        weight_decay: float = 0.3,
         fit_intercept: bool = True,
         metapaths: Sequence[str | MetaPath] | None = None,
         max_length: int = 4,
