@@ -18,7 +18,10 @@ from sklearn.utils import get_tags
 import vicinal
 
 MOST_SECONDS = 20  # of processor time, on tables of at most 30 rows and 20 columns
-DOCUMENTED = "n_n(eighborhood|earest|eighbors)=|.* keeps no column|.* no column (keeps|with)|no column of .* varies|All vectors of SideFS vanish"
+DOCUMENTED = (
+    "n_n(eighborhood|earest|eighbors)=|.* keeps no column|.* no column (keeps|with)|no column of .* varies|"
+    "All vectors of SideFS vanish"
+)
 OURS, CHECKS = str(Path(vicinal.__file__).parent), str(Path(sklearn.__file__).parent)
 
 
