@@ -217,6 +217,13 @@ class HeteroNetwork:
     def __len__(self) -> int:
         return len(self.names[self.target])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"relations": dict(self.relations), "target": self.target, "names": dict(self.names)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.target = state["target"]
+        self.relations, self.names = MappingProxyType(state["relations"]), MappingProxyType(state["names"])
+
     def __repr__(self) -> str:
         counts = [f"{kind} {size:,}" for kind, size in self.n_nodes.items()]
         n_links, n_relations = sum(self.n_links.values()), len(self.relations)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,25 @@ from numpy.typing import NDArray
 
 from .._sample import Sample
 from .._validation import Matrix
+from ..network import HeteroNetwork
 
 _PARTS = ("data", "indices", "indptr", "shape")
+_NAMELESS = "with"  # a relation that has no name, which reads well in both directions
 
 
-def read(path: Path) -> tuple[Sample, dict[str, Any]]:
+@dataclass(frozen=True)
+class RelationNames:
+    """What relations are called, by the two types that a file names, and those that list each mutual pair once."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    mutual: tuple[str, ...] = ()
+
+
+def read(path: Path, names: RelationNames | None = None) -> tuple[Sample, dict[str, Any]]:
     """The sample that a file holds, and what else is in it."""
     arrays, unread = _arrays(path)
     try:
-        return _sample(arrays, unread)
+        return _sample(arrays, unread, names or RelationNames())
     except _Unfit as error:
         raise ValueError(f"{path} is not a data set: {error}.") from error
 
@@ -51,7 +63,9 @@ def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:
     return arrays, unread
 
 
-def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict[str, Any]]:
+def _sample(
+    arrays: dict[str, NDArray], unread: list[str], relation_names: RelationNames
+) -> tuple[Sample, dict[str, Any]]:
     given = [*arrays, *unread]
     matrices = _take_matrices(arrays)
     views = [matrices.pop(f"view{k}") for k in _view_numbers(matrices)]
@@ -65,7 +79,6 @@ def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict
         raise _Unfit(f"it has neither X nor the parts of a CSR matrix nor views that can be read, but {_listed(given)}")
     n_rows = X.shape[0]
     y = _per_row(arrays, "y", n_rows)
-    relations, node_counts, target = _take_relations(arrays)
     view_names = _view_names(arrays.pop("view_names", None), len(views))
     names = _feature_names(arrays, X.shape[1], view_names)
     classes = _classes(arrays, y)
@@ -74,12 +87,12 @@ def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict
         y,
         adjacency=_adjacency(arrays.pop("edges"), n_rows) if "edges" in arrays else None,
         views=_view_columns(views, view_names, X.shape[1]),
+        side=_take_side(arrays, n_rows, relation_names) if "target" in arrays else None,
         names=None if names is None else tuple(names),
         classes=None if classes is None else tuple(classes),
         split=_per_row(arrays, "split", n_rows),
     )
-    rest = {"relations": relations, "node_counts": node_counts, "target": target, "unread": unread}
-    return sample, {**rest, "extras": {**arrays, **matrices}}
+    return sample, {"unread": unread, "extras": {**arrays, **matrices}}
 
 
 def _view_columns(views: list[Matrix], names: list[str] | None, n_columns: int) -> dict[str, slice] | None:
@@ -167,33 +180,39 @@ def _adjacency(edges: NDArray, n_rows: int) -> Matrix:
     return _binary(links + links.T)
 
 
-def _take_relations(
-    arrays: dict[str, NDArray],
-) -> tuple[dict[tuple[str, ...], Matrix] | None, dict[str, int] | None, str | None]:
-    """Relations by (source, target), or by (source, target, kind) where their names have a third part."""
-    named = [key for key in arrays if key.startswith("rel_")]
-    if not named:
-        return None, None, None
+def _take_side(arrays: dict[str, NDArray], n_rows: int, names: RelationNames) -> HeteroNetwork:
+    """Relations between nodes of several types; those of the target are the rows. They are taken out of `arrays`."""
+    target = str(arrays.pop("target"))
     counted = [
         key for key in arrays if key.startswith("n_") and arrays[key].size == 1 and arrays[key].dtype.kind in "iu"
     ]
     counts = {key.removeprefix("n_"): int(arrays.pop(key).item()) for key in counted}
-    relations = {}
-    for name in named:
-        key = _ends(name.removeprefix("rel_"), counts)
-        relations[key] = _binary(_ones(arrays.pop(name), (counts[key[0]], counts[key[1]]), name))
-    target = str(arrays.pop("target")) if "target" in arrays else None
-    if target is not None and target not in counts:
+    if target not in counts:
         raise _Unfit(f"its target {target!r} is none of its types of nodes, which are {_listed(list(counts))}")
-    return relations, counts, target
+    if counts[target] != n_rows:
+        raise _Unfit(f"it has {counts[target]} nodes of its target type {target!r}, but X has {n_rows} rows")
+    relations = {}
+    for name in [key for key in arrays if key.startswith("rel_")]:
+        relation = name.removeprefix("rel_")
+        source, end, word = _ends(relation, counts)
+        links = _ones(arrays.pop(name), (counts[source], counts[end]), name)
+        key = (source, word or names.words.get(relation, _NAMELESS), end)
+        relations[key] = _binary(links + links.T if relation in names.mutual else links)
+    related = dict.fromkeys(kind for source, _, end in relations for kind in (source, end))
+    ids = {kind: arrays.pop(f"{kind}_ids") for kind in related if f"{kind}_ids" in arrays}
+    try:
+        return HeteroNetwork(relations, target=target, names=ids)
+    except ValueError as error:
+        raise _Unfit(str(error).removesuffix(".")) from error
 
 
-def _ends(relation: str, counts: dict[str, int]) -> tuple[str, ...]:
+def _ends(relation: str, counts: dict[str, int]) -> tuple[str, str, str | None]:
+    """The two types of a relation, and its name where it has one."""
     for source in counts:
         for target in counts:
             match = re.fullmatch(rf"{re.escape(source)}_{re.escape(target)}(?:_(\w+))?", relation)
             if match:
-                return (source, target) if match[1] is None else (source, target, match[1])
+                return source, target, match[1]
     raise _Unfit(
         f"the relation 'rel_{relation}' must name two of its types of nodes, which are {_listed(list(counts))}"
     )
