@@ -99,7 +99,7 @@ class TestRefused:
             (
                 "classification",
                 "regression",
-                r"task must be one of classification, clustering, selection, view-selection, link-retrieval, "
+                r"task must be one of classification, clustering, selection, view-selection, multi-label, link-retrieval, "
                 r"cross-view-links, attribute-scores, outliers, images, kernel",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
