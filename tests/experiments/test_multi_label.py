@@ -169,6 +169,13 @@ class TestValues:
         assert outcome.notes == ["70 of 80 rows have labels"]
         assert len(values(outcome, "micro_f1@all")) == 5
 
+    def test_rows_without_any_chosen_column_are_told(self, drugs):
+        X = drugs.X.toarray()
+        X[3, :INFORMATIVE] = 0
+        note = "some rows have none of the chosen columns, and get the labels of the first row"
+        assert note in outcome_of("watching", replace(drugs, X=sp.csr_matrix(X))).notes
+        assert note not in outcome_of("raw", replace(drugs, X=X)).notes
+
     def test_labels_may_lead_to_the_rows(self, drugs):
         turned = HeteroNetwork(
             {("effect", "of", "drug"): drugs.side.relations["drug", "causes", "effect"].T}, target="drug"

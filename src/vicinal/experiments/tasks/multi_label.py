@@ -89,6 +89,8 @@ class MultiLabel(ColumnTask):
 
         def by_nearest_row(kept: NDArray[np.intp], way: None) -> Scores:
             F = sample.X[labelled][:, kept]
+            if not np.all(abs(F).sum(axis=1) > 0):
+                outcome.note("some rows have none of the chosen columns, and get the labels of the first row")
             made = [
                 label_scores(labels[test], labels[train][nearest(F[train], F[test], work.context.threads)])
                 for train, test in parts
