@@ -103,9 +103,10 @@ def test_what_there_is_beside_rows_and_labels(whole):
         ({"split": np.arange(4)}, "split has 4 values for 3 rows of X"),
         ({"adjacency": sp.csr_array(np.eye(2))}, "The adjacency is 2 x 2 for 3 rows of X"),
         ({"adjacency": sp.csr_array(np.ones((3, 2)))}, "The adjacency is 3 x 2 for 3 rows of X"),
+        ({"side": Side(np.arange(2))}, "side is about 2 rows, and X has 3; it needs each row of X once"),
         ({"names": ("a",)}, "There are 1 names for 3 columns of X"),
     ],
-    ids=["y", "split", "other rows", "not square", "names"],
+    ids=["y", "split", "other rows", "not square", "side", "names"],
 )
 def test_fields_that_do_not_fit_are_refused(fields, message):
     with pytest.raises(ValueError, match=message):

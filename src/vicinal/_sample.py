@@ -33,8 +33,8 @@ class Sample:
         Links between rows. Rows of it give the subgraph that they induce.
     views : mapping of str to slice, default=None
         The columns of each view.
-    side : object, default=None
-        Side information about the rows. It is indexed by rows.
+    side : HeteroNetwork, default=None
+        Side information about the rows, which are its target nodes. It is indexed by rows.
     names : tuple of str, default=None
         Names of the columns.
     classes : tuple of str, default=None
@@ -73,6 +73,10 @@ class Sample:
         if self.adjacency is not None and tuple(self.adjacency.shape) != (n_rows, n_rows):
             shape = " x ".join(map(str, self.adjacency.shape))
             raise ValueError(f"The adjacency is {shape} for {n_rows} rows of X; it needs a row and a column for each.")
+        if self.side is not None and self.side.shape[0] != n_rows:
+            raise ValueError(
+                f"side is about {self.side.shape[0]} rows, and X has {n_rows}; it needs each row of X once."
+            )
         if self.names is not None and len(self.names) != n_columns:
             raise ValueError(f"There are {len(self.names)} names for {n_columns} columns of X; give one for each.")
 

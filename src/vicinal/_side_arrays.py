@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,60 +31,57 @@ def holds_relations(path: Path) -> bool:
 
 
 def read_side(path: Path) -> HeteroNetwork:
-    """The side information of an NPZ file, the types without names; a relation without one is called "to".
+    """The side information of an NPZ file; a relation that has no name in it is called "to"."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files if re.fullmatch(r"target|(rel_|n_).*|.*_ids", name)}
+    lacking = "relations, arrays rel_SOURCE_TARGET" if not _relations(arrays) else "an array 'target'"
+    if not _relations(arrays) or "target" not in arrays:
+        raise ValueError(f"{path.name} lacks {lacking}, so that it holds no side information; name a TOML file.")
+    try:
+        return take_side(arrays)
+    except Unfit as error:
+        raise ValueError(f"{path.name} has no relations that can be read: {error}.") from None
+
+
+def take_side(arrays: dict[str, NDArray], words: Mapping[str, str] = MappingProxyType({})) -> HeteroNetwork:
+    """The network of the relations in `arrays`, which are taken out of them; `words` are names of those without one.
 
     Pairs within a type whose first number is always the smaller one say nothing of a direction, so that these links
     lead both ways.
     """
-    with np.load(path, allow_pickle=False) as file:
-        wanted = [name for name in file.files if name == "target" or name.startswith(("rel_", "n_"))]
-        arrays = {name: file[name] for name in wanted}
-    try:
-        relations, _, target = take_relations(arrays)
-    except Unfit as error:
-        raise ValueError(f"{path.name} has no relations that can be read: {error}.") from None
-    if relations is None or target is None:
-        lacking = "relations, arrays rel_SOURCE_TARGET" if relations is None else "an array 'target'"
-        raise ValueError(f"{path.name} lacks {lacking}, so that it holds no side information; name a TOML file.")
-    return side_of(relations, target)
-
-
-def side_of(relations: Mapping[tuple[str, ...], Matrix], target: str) -> HeteroNetwork:
-    """A network of relations by (source, target) or (source, target, name)."""
-    named: dict[tuple[str, str, str], Any] = {}
-    for (source, end, *name), links in relations.items():
-        one_way = source != end or sp.tril(links).nnz
-        named[source, name[0] if name else NAMELESS, end] = links if one_way else binary(links + links.T)
-    return HeteroNetwork(named, target=target)
-
-
-def take_relations(
-    arrays: dict[str, NDArray],
-) -> tuple[dict[tuple[str, ...], Matrix] | None, dict[str, int] | None, str | None]:
-    """Relations by (source, target), or by (source, target, kind) where their names have a third part."""
-    named = [key for key in arrays if key.startswith("rel_")]
-    if not named:
-        return None, None, None
+    target = str(arrays.pop("target"))
     counted = [
         key for key in arrays if key.startswith("n_") and arrays[key].size == 1 and arrays[key].dtype.kind in "iu"
     ]
     counts = {key.removeprefix("n_"): int(arrays.pop(key).item()) for key in counted}
-    relations = {}
-    for name in named:
-        key = _ends(name.removeprefix("rel_"), counts)
-        relations[key] = binary(ones(arrays.pop(name), (counts[key[0]], counts[key[1]]), name))
-    target = str(arrays.pop("target")) if "target" in arrays else None
-    if target is not None and target not in counts:
+    if target not in counts:
         raise Unfit(f"its target {target!r} is none of its types of nodes, which are {listed(list(counts))}")
-    return relations, counts, target
+    relations = {}
+    for name in _relations(arrays):
+        source, end, word = _ends(name.removeprefix("rel_"), counts)
+        links = ones(arrays.pop(name), (counts[source], counts[end]), name)
+        one_way = source != end or sp.tril(links).nnz
+        key = source, word or words.get(name.removeprefix("rel_"), NAMELESS), end
+        relations[key] = binary(links if one_way else links + links.T)
+    related = dict.fromkeys(kind for source, _, end in relations for kind in (source, end))
+    ids = {kind: arrays.pop(f"{kind}_ids") for kind in related if f"{kind}_ids" in arrays}
+    try:
+        return HeteroNetwork(relations, target=target, names=ids)
+    except ValueError as error:
+        raise Unfit(str(error).removesuffix(".")) from error
 
 
-def _ends(relation: str, counts: dict[str, int]) -> tuple[str, ...]:
+def _relations(arrays: Mapping[str, NDArray]) -> list[str]:
+    return [name for name in arrays if name.startswith("rel_")]
+
+
+def _ends(relation: str, counts: dict[str, int]) -> tuple[str, str, str | None]:
+    """The two types of a relation, and its name where it has one."""
     for source in counts:
         for target in counts:
             match = re.fullmatch(rf"{re.escape(source)}_{re.escape(target)}(?:_(\w+))?", relation)
             if match:
-                return (source, target) if match[1] is None else (source, target, match[1])
+                return source, target, match[1]
     raise Unfit(f"the relation 'rel_{relation}' must name two of its types of nodes, which are {listed(list(counts))}")
 
 

@@ -49,7 +49,7 @@ def test_dense_table(folder, rng):
     assert data.about.path == folder / "tabular/mine.npz"
     assert data.about.sha256 == hashlib.sha256(data.about.path.read_bytes()).hexdigest()
     assert all(field is None for field in (data.adjacency, data.views, data.side))
-    assert all(data.about[field] is None for field in ("relations", "node_counts", "target", "description", "verified"))
+    assert all(data.about[field] is None for field in ("description", "verified"))
 
 
 def test_classes_that_do_not_name_the_labels_are_extras(folder):
@@ -117,18 +117,65 @@ def test_heterogeneous_network(folder, sparse):
         target="drug",
         n_drug=6,
         n_side_effect=4,
+        drug_ids=np.array(list("uvwxyz")),
         rel_drug_side_effect=np.array([[0, 3], [5, 0]]),
         rel_drug_drug_like=np.array([[1, 2]]),
         rel_drug_drug_unlike=np.array([[2, 1]]),
     )
     data = load("mine")
-    assert data.about.node_counts == {"drug": 6, "side_effect": 4}
-    assert data.about.target == "drug"
-    assert list(data.about.relations) == [("drug", "side_effect"), ("drug", "drug", "like"), ("drug", "drug", "unlike")]
-    relation = data.about.relations["drug", "side_effect"]
+    assert data.side.target == "drug"
+    assert data.side.n_nodes == {"drug": 6, "side_effect": 4}
+    assert list(data.side.relations) == [
+        ("drug", "to", "side_effect"),
+        ("drug", "like", "drug"),
+        ("drug", "unlike", "drug"),
+    ]
+    relation = data.side.relations["drug", "to", "side_effect"]
     assert relation.shape == (6, 4)
     assert list(zip(*relation.nonzero(), strict=True)) == [(0, 3), (5, 0)]
+    assert data.side.names["drug"].tolist() == list("uvwxyz")
     np.testing.assert_array_equal(data.about.extras["Xside_effect"].toarray(), sparse.T.toarray())
+    assert list(data.about.extras) == ["Xside_effect"]
+    part = data[[5, 1, 2]]
+    assert part.side.names["drug"].tolist() == ["z", "v", "w"]
+    assert part.side.relations["drug", "like", "drug"].nnz == 1
+
+
+def test_without_a_target_relations_are_arrays_like_others(folder, sparse):
+    links = np.array([[0, 3], [5, 0]])
+    np.savez(folder / "hetero/mine.npz", **parts(sparse, "X_"), n_drug=6, n_gene=4, rel_drug_gene=links)
+    data = load("mine")
+    assert data.side is None
+    assert list(data.about.extras) == ["n_drug", "n_gene", "rel_drug_gene"]
+
+
+def test_relations_of_known_data_have_names_and_mutual_ones_lead_both_ways(folder, sparse, monkeypatch):
+    mine = Dataset("mine", "hetero", "Drugs.", (6, 4), "me", "CC0", relations={"drug_drug": "resembles"})
+    monkeypatch.setattr("vicinal.datasets._load.entries", lambda: {"mine": mine})
+    links = np.array([[0, 3], [1, 2]])
+    np.savez(folder / "hetero/mine.npz", **parts(sparse, "X_"), target="drug", n_drug=6, rel_drug_drug=links)
+    side = load("mine").side
+    assert side.mutual == {("drug", "resembles", "drug")}
+    assert side.n_links == {("drug", "resembles", "drug"): 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "gene"}, "its target 'gene' is none of its types of nodes, which are drug, effect"),
+        ({"n_drug": 7}, "it has 7 nodes of its target type 'drug', but X has 6 rows"),
+        ({"rel_drug_gene": np.array([[0, 0]])}, "the relation 'rel_drug_gene' must name two of its types"),
+        ({"rel_drug_effect": np.array([[0, 4]])}, "'rel_drug_effect' has numbers outside of its 6 x 4 nodes"),
+        ({"rel_effect_drug": np.array([[0, 0]])}, "drug-to-effect is given twice, once in each direction"),
+        ({"drug_ids": np.array(["a", "b"])}, "mine.npz is not a data set: "),
+    ],
+    ids=["target", "rows", "types", "numbers", "twice", "names"],
+)
+def test_side_information_that_does_not_fit_is_refused(folder, sparse, change, message):
+    sound = {"target": "drug", "n_drug": 6, "n_effect": 4, "rel_drug_effect": np.array([[0, 3]])}
+    np.savez(folder / "hetero/mine.npz", **parts(sparse, "X_"), **{**sound, **change})
+    with pytest.raises(ValueError, match=message):
+        load("mine")
 
 
 def test_pickled_arrays_are_left_out_and_named(folder, rng):
@@ -147,8 +194,6 @@ def test_pickled_arrays_are_left_out_and_named(folder, rng):
         ({"X": np.eye(3), "y": np.arange(2)}, "'y' has the shape (2,), but X has 3 rows"),
         ({"X": np.eye(3), "edges": np.array([[0, 3]])}, "'edges' has numbers outside of its 3 x 3 nodes"),
         ({"X": np.eye(3), "edges": np.array([0.5])}, "'edges' must hold pairs of row numbers"),
-        ({"X": np.eye(3), "n_a": 3, "rel_a_b": np.array([[0, 0]])}, "'rel_a_b' must name two of its types of nodes"),
-        ({"X": np.eye(3), "n_a": 3, "rel_a_a": np.array([[0, 0]]), "target": "b"}, "its target 'b' is none of"),
         ({**parts(sp.csr_matrix(np.eye(3))), "indices": np.array([0, 1, 7])}, "do not belong together"),
         ({**parts(sp.csr_matrix(np.eye(2)), "view1_"), **parts(sp.csr_matrix(np.eye(3)), "view2_")}, "2, 3 rows"),
         ({"y": np.arange(2)}, "nor views that can be read, but y"),
@@ -315,9 +360,12 @@ def test_real_file_is_what_the_catalogue_says(name):
         assert data.adjacency.nnz == 2 * entry.edges
         assert (data.adjacency != data.adjacency.T).nnz == 0
         assert data.adjacency.diagonal().sum() == 0
-    assert (data.about.relations is not None) == name.startswith("hin_")
-    if data.about.relations:
-        assert data.about.node_counts[data.about.target] == entry.shape[0]
+    assert (data.side is not None) == name.startswith("hin_")
+    if data.side is not None:
+        assert len(data.side) == entry.shape[0]
+        words = {f"{source}_{end}": word for source, word, end in data.side.relations}
+        assert entry.relations.items() <= words.items()
+        assert data.side.mutual == {key for key in data.side.relations if key[0] == key[2]}
     if entry.fetchable and entry.nonzeros is None:
         assert data.X.dtype == entry.dtype
 

@@ -99,8 +99,8 @@ class TestRefused:
             (
                 "classification",
                 "regression",
-                r"task must be one of classification, clustering, selection, view-selection, link-retrieval, "
-                r"cross-view-links, attribute-scores, outliers, images, kernel",
+                r"task must be one of classification, clustering, selection, view-selection, multi-label, "
+                r"link-retrieval, cross-view-links, attribute-scores, outliers, images, kernel",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),
             ('["raw"', '["raw", "raw"', r"names a method twice; give each an id of its own"),

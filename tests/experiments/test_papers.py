@@ -5,9 +5,20 @@ from pathlib import Path
 import pytest
 
 from vicinal import datasets
-from vicinal.experiments import Context, Role, Variant, experiment_names, find_method, load_experiment, read_results
+from vicinal._page import Section
+from vicinal.experiments import (
+    Context,
+    Role,
+    Variant,
+    experiment_names,
+    find_method,
+    load_experiment,
+    read_results,
+    summarise,
+)
 from vicinal.experiments._protocol import protocol_of
-from vicinal.experiments._results import ResultFile
+from vicinal.experiments._results import ResultFile, failed_results
+from vicinal.experiments._side import with_side
 
 RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 
@@ -37,6 +48,7 @@ class TestPackaged:
             "thesis-figure1",
             "thesis-figure10",
             "thesis-figure12",
+            "thesis-figure14",
             "thesis-figure2",
             "thesis-figure4",
             "thesis-figure5",
@@ -45,6 +57,8 @@ class TestPackaged:
             "thesis-table11",
             "thesis-table13",
             "thesis-table14",
+            "thesis-table17",
+            "thesis-table18",
             "thesis-table3",
             "thesis-table3-one-start",
             "thesis-table6",
@@ -319,3 +333,65 @@ class TestCrossView:
         (reported,) = table.paper["mm-nrcl"].values()
         assert [reported[f"score@listed{place}"][0] > 0 for place in range(1, 11)] == [True] * 5 + [False] * 5
         assert len(table.options.listed) == 10
+
+
+class TestSideInformation:
+    """Chapter 7 of the thesis: Tables XVII and XVIII and Fig. 14, on other data than the thesis' own."""
+
+    @pytest.mark.parametrize("name", ["table17", "table18", "figure14"])
+    def test_no_value_of_the_thesis_stands_beside_one_of_other_data(self, name):
+        assert load_experiment(f"thesis-{name}").paper == {}
+
+    @pytest.mark.parametrize("name", ["table17", "table18"])
+    def test_every_method_is_run_on_all_data_so_that_all_are_ranked(self, name):
+        table = load_experiment(f"thesis-{name}")
+        assert len(table.cells()) == len(table.data) * len(table.methods)
+        assert not any(spec.skip for spec in table.methods)
+
+    @pytest.mark.parametrize("name", ["table17", "table18"])
+    def test_constants_are_the_thesis(self, name):
+        table = load_experiment(f"thesis-{name}")
+        to = Context(n_rows=50, n_features=10, n_classes=3)
+        for cell in table.cells():
+            method = table.method(cell)
+            built = method.build(to, {}).get_params() if method.has_map else {}
+            assert built.get("n_clusters", 5) == 5
+            if method.name == "sidefs":
+                own = "own" in cell.method
+                assert (built["n_components"], built["n_neighbors"], built["max_length"]) == (5, 10, 4)
+                assert built["fit_intercept"] == own
+                assert built["aggregation"] == ("macro" if "macro" in cell.method else "micro")
+                weights = [candidate.get("sparsity") for candidate in method.candidates(to)]
+                assert weights == ([None] if own else [0.1, 1.0, 10.0])
+
+    def test_named_meta_paths_are_there(self):
+        for name in ("table17", "table18"):
+            table = load_experiment(f"thesis-{name}")
+            for spec in table.data:
+                if datasets.path_of(spec.name) is None:
+                    pytest.skip(f"{spec.name}.npz is not in VICINAL_DATA")
+                side = with_side(datasets.load(spec.name), spec).side
+                for method in table.methods:
+                    path = method.options.metapath.get(spec.name)
+                    assert path is None or str(side.metapath(path)) == path
+
+    def test_one_parameter_is_varied_at_a_time_and_each_has_its_chart_and_its_table(self):
+        figure = load_experiment("thesis-figure14")
+        assert len(figure.cells()) == 2 * (1 + 3 * 7 + 4)
+        for cell in figure.cells():
+            method = figure.method(cell)
+            if method.has_map:
+                assert figure.options.candidates(method, Context(50, 10)) == [{}]
+                built = method.build(Context(50, 10), {}).get_params()
+                weights = {name: built[name] for name in ("sparsity", "weight_decay", "reconstruction")}
+                fixed = {**dict.fromkeys(weights, 1.0), "n_components": 5}
+                varied = {**fixed, cell.variant.parameter: cell.variant.value}
+                assert {**weights, "n_components": built["n_components"]} == varied
+        summaries = summarise(figure, [r for cell in figure.cells() for r in failed_results(figure, cell, "")])
+        tables = figure.task.tables(figure, summaries)
+        assert len(tables) == 2 * 2 * 4
+        assert [len(table.columns) for table in tables[:4]] == [9, 9, 9, 6]
+        assert tables[3].caption == "NMI by columns kept, ACM; rows of unit length, one start; n_components"
+        titles = [section.title for section in figure.task.sections(figure, summaries, Section("The results", "", ()))]
+        varied = ("sparsity", "weight_decay", "reconstruction", "n_components")
+        assert titles == [*(f"Sensitivity: {name}" for name in varied), "The results"]

@@ -19,6 +19,7 @@ from vicinal.experiments import (
     Context,
     Entry,
     Method,
+    Metric,
     Role,
     Variant,
     _methods,
@@ -28,12 +29,12 @@ from vicinal.experiments import (
     read_experiment,
     summarise,
 )
+from vicinal.experiments._column_trials import Trial, best_trial, median_trial, middle
 from vicinal.experiments._methods import METHODS
 from vicinal.experiments._metric import FEATURE_SECONDS
 from vicinal.experiments._protocol import protocol_of
 from vicinal.experiments._results import ResultFile, failed_results
 from vicinal.experiments._runner import run_cell
-from vicinal.experiments.tasks.selection import Trial, best_trial, median_trial, middle
 from vicinal.metrics import clustering_accuracy, normalized_mutual_information
 from vicinal.select._base import FeatureSelector, Ranked
 
@@ -163,8 +164,14 @@ class TestOneCell:
     @pytest.mark.parametrize(("means", "median"), [([3], 3), ([2, 1], 1), ([3, 1, 2], 2), ([4, 1, 3, 2], 2)])
     def test_the_median_is_a_combination_that_was_run(self, means, median):
         trials = [Trial({"weight": mean}, 5, 1.0, {"accuracy": np.array([mean - 1, mean + 1])}) for mean in means]
-        assert median_trial(trials, "accuracy").parameters["weight"] == median
-        assert best_trial(trials, "accuracy").parameters["weight"] == max(means)
+        assert median_trial(trials, Metric("accuracy", "accuracy")).parameters["weight"] == median
+        assert best_trial(trials, Metric("accuracy", "accuracy")).parameters["weight"] == max(means)
+
+    def test_where_low_values_are_good_the_worse_one_in_the_middle_counts(self):
+        trials = [Trial({"weight": mean}, 5, 1.0, {"loss": np.array([float(mean)])}) for mean in (4, 1, 3, 2)]
+        loss = Metric("loss", "loss", better="low")
+        assert median_trial(trials, loss).parameters["weight"] == 3
+        assert best_trial(trials, loss).parameters["weight"] == 1
 
     def test_quick_runs_try_the_middle_of_a_grid(self, texts):
         outcome_of(sparing(weight=[1.0, 2.0, 3.0, 4.0]), *texts, quick=True)

@@ -30,6 +30,9 @@ class Dataset:
         Columns of each view; empty where there is only one.
     edges : int or None
         Links, where the rows form a network.
+    relations : dict of str to str
+        What relates two types of nodes, by their names in the file, ``"paper_author"`` for example, where the file has
+        no word for it.
     stand_in_for : str or None
         The data that this set takes the place of because they are not available.
     openml : int or None
@@ -61,6 +64,7 @@ class Dataset:
     nonzeros: int | None = None
     views: tuple[int, ...] = ()
     edges: int | None = None
+    relations: dict[str, str] = field(default_factory=dict, hash=False)
     stand_in_for: str | None = None
     openml: int | None = None
     fetcher: str | None = None

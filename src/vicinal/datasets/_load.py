@@ -44,13 +44,11 @@ def load(name: str) -> Sample:
     Returns
     -------
     data : Sample
-        With ``X``, ``y``, ``adjacency``, ``views``, ``names``, ``classes`` and ``split`` as far as the file has them.
-        Its ``about`` has these fields, which are None where they do not apply:
+        With ``X``, ``y``, ``adjacency``, ``views``, ``side``, ``names``, ``classes`` and ``split`` as far as the file
+        has them; ``side`` is a `vicinal.network.HeteroNetwork`. Its ``about`` has these fields, which are None where
+        they do not apply:
 
         - ``name``, ``description``, ``source``, ``licence``, ``stand_in_for``: what the catalogue says of it.
-        - ``relations`` : dict of (source, target) to CSR matrix, where there are several types of nodes, or of
-          (source, target, kind) where two types are related in several ways; ``node_counts`` : dict of type to number;
-          ``target`` : the type that X and y describe.
         - ``extras`` : dict, every other array of the file.
         - ``unread`` : list of the arrays that were left out because reading them would need pickle.
         - ``path``, ``sha256`` : the file and its checksum.
@@ -73,7 +71,7 @@ def load(name: str) -> Sample:
     path = path_of(name) or fetch(name)
     entry = entries().get(name)
     sha256 = sha256_of(path)
-    sample, rest = read(path)
+    sample, rest = read(path, entry.relations if entry else None)
     about = Bunch(
         name=name,
         verified=_verified(entry, path, sha256),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._sample import Sample
-from .._side_arrays import Unfit, binary, listed, ones, take_relations
+from .._side_arrays import Unfit, binary, listed, ones, take_side
 from .._validation import Matrix
+from ..network import HeteroNetwork
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read(path: Path) -> tuple[Sample, dict[str, Any]]:
-    """The sample that a file holds, and what else is in it."""
+def read(path: Path, words: Mapping[str, str] | None = None) -> tuple[Sample, dict[str, Any]]:
+    """The sample that a file holds, and what else is in it; `words` are names of relations, see `take_side`."""
     arrays, unread = _arrays(path)
     try:
-        return _sample(arrays, unread)
+        return _sample(arrays, unread, words or {})
     except Unfit as error:
         raise ValueError(f"{path} is not a data set: {error}.") from error
 
@@ -48,7 +50,7 @@ def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:
     return arrays, unread
 
 
-def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict[str, Any]]:
+def _sample(arrays: dict[str, NDArray], unread: list[str], words: Mapping[str, str]) -> tuple[Sample, dict[str, Any]]:
     given = [*arrays, *unread]
     matrices = _take_matrices(arrays)
     views = [matrices.pop(f"view{k}") for k in _view_numbers(matrices)]
@@ -62,7 +64,6 @@ def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict
         raise Unfit(f"it has neither X nor the parts of a CSR matrix nor views that can be read, but {listed(given)}")
     n_rows = X.shape[0]
     y = _per_row(arrays, "y", n_rows)
-    relations, node_counts, target = take_relations(arrays)
     view_names = _view_names(arrays.pop("view_names", None), len(views))
     names = _feature_names(arrays, X.shape[1], view_names)
     classes = _classes(arrays, y)
@@ -71,12 +72,12 @@ def _sample(arrays: dict[str, NDArray], unread: list[str]) -> tuple[Sample, dict
         y,
         adjacency=_adjacency(arrays.pop("edges"), n_rows) if "edges" in arrays else None,
         views=_view_columns(views, view_names, X.shape[1]),
+        side=_side(arrays, n_rows, words) if "target" in arrays else None,
         names=None if names is None else tuple(names),
         classes=None if classes is None else tuple(classes),
         split=_per_row(arrays, "split", n_rows),
     )
-    rest = {"relations": relations, "node_counts": node_counts, "target": target, "unread": unread}
-    return sample, {**rest, "extras": {**arrays, **matrices}}
+    return sample, {"unread": unread, "extras": {**arrays, **matrices}}
 
 
 def _view_columns(views: list[Matrix], names: list[str] | None, n_columns: int) -> dict[str, slice] | None:
@@ -162,3 +163,10 @@ def _classes(arrays: dict[str, NDArray], y: NDArray | None) -> list[str] | None:
 def _adjacency(edges: NDArray, n_rows: int) -> Matrix:
     links = ones(edges, (n_rows, n_rows), "edges")
     return binary(links + links.T)
+
+
+def _side(arrays: dict[str, NDArray], n_rows: int, words: Mapping[str, str]) -> HeteroNetwork:
+    side = take_side(arrays, words)
+    if len(side) != n_rows:
+        raise Unfit(f"it has {len(side)} nodes of its target type {side.target!r}, but X has {n_rows} rows")
+    return side

@@ -21,7 +21,12 @@ QUICK_ROWS, QUICK_REPEATS = 1000, 2
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set and how it is used; of one with several views, `views` names those that are, if not all."""
+    """A data set and how it is used; of one with several views, `views` names those that are, if not all.
+
+    Of side information, the relations in `without`, such as "compound-causes-sideeffect", are left out; `metapaths` are
+    those that selectors with side information look at, if not all. `links_as` names a relation, "blog-friend-blog" for
+    example, as which links between rows are side information, too.
+    """
 
     name: str
     label: str = ""
@@ -30,6 +35,15 @@ class DataSpec:
     folds: int | None = None
     image_shape: tuple[int, ...] | None = None
     views: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    metapaths: tuple[str, ...] = ()
+    links_as: str = ""
+
+    @property
+    def side(self) -> dict[str, Any]:
+        """What is said about side information, where anything is."""
+        said = {"without": self.without, "metapaths": self.metapaths, "links_as": self.links_as}
+        return {key: value for key, value in said.items() if value}
 
 
 @dataclass(frozen=True)

@@ -43,23 +43,28 @@ def _protocol(key: _Key) -> str:
     data, spec = experiment.data_spec(key.data), experiment.method_spec(key.method)
     method = experiment.method(Cell(data.name, spec.id, experiment.variants(spec)[0], 0, 0))
     covered = {
-        "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape, *data.views],
+        "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape, *data.views]
+        + ([data.side] if data.side else []),
         "method": [spec.name, spec.rows, spec.data_rows.get(data.name), describe_method(method)],
-        "task": [experiment.task.name, [metric.name for metric in experiment.metrics], _options(experiment, data.name)],
-        "use": asdict(spec.options) if spec.options is not None else None,
+        "task": [
+            experiment.task.name,
+            [metric.name for metric in experiment.metrics],
+            _said(experiment.options, data.name),
+        ],
+        "use": _said(spec.options, data.name) if spec.options is not None else None,
         "size": [experiment.n_groups, experiment.n_components],
         "quick": experiment.quick,
     }
     return hashlib.sha256(json.dumps(covered, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
 
-def _options(experiment: Experiment, data: str) -> dict[str, Any]:
-    """The task's options: of one that names data sets what it says about this one.
+def _said(given_options: Any, data: str) -> dict[str, Any]:
+    """Options of a task or of its use of a method: of one that names data sets what it says about this one.
 
     Options that came when there were results already count where they are not at their default.
     """
-    options = asdict(experiment.options)
-    for item in fields(experiment.options):
+    options = asdict(given_options)
+    for item in fields(given_options):
         given = options[item.name]
         if item.metadata.get("by_data"):
             options.pop(item.name)

@@ -49,7 +49,7 @@ class Contest:
     Parameters
     ----------
     metric : Metric
-        What the scores are; higher is better.
+        What the scores are.
     count : int, float or None
         The number or share of columns that selectors keep, None where their scores are averaged over all these numbers.
     scores : mapping of data set to mapping of Entry to float
@@ -88,10 +88,10 @@ class Contest:
 
     def _mean_ranks(self, entries: list[Entry]) -> list[float]:
         table = np.array([[scores[entry] for entry in entries] for scores in self.scores.values()])
-        return rankdata(-table, axis=1).mean(axis=0).tolist()
+        return rankdata(-self.metric.sign * table, axis=1).mean(axis=0).tolist()
 
     def best(self, data: str) -> Entry:
-        return max(self.scores[data], key=lambda entry: self.scores[data][entry])
+        return max(self.scores[data], key=lambda entry: self.metric.sign * self.scores[data][entry])
 
 
 def mean_ranks(

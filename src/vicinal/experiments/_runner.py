@@ -87,7 +87,7 @@ def run(
 
         def shelve(cell: Cell) -> None:
             if cell.data not in shelf:
-                shelf.put(cell.data, load_sample(cell.data))
+                shelf.put(cell.data, load_sample(cell.data, experiment.task.all_rows))
 
         work = partial(evaluate_cell, experiment, threads=threads, load=shelf.take)
         refuse = partial(failed_results, experiment)
@@ -210,7 +210,8 @@ def evaluate_cell(
 ) -> list[Result]:
     """What comes out of one cell, computed in this process."""
     with limited_threads(threads):
-        work = work_of(experiment, cell, threads=threads, load=load or load_sample, prepare=prepare)
+        load = load or partial(load_sample, all_rows=experiment.task.all_rows)
+        work = work_of(experiment, cell, threads=threads, load=load, prepare=prepare)
         outcome = experiment.task.evaluate(work)
     return results_of(experiment, cell, outcome, threads=threads)
 
@@ -221,10 +222,10 @@ def run_cell(experiment: Experiment, cell: Cell, **how: Any) -> list[Result]:
 
 
 @lru_cache(maxsize=1)
-def load_sample(name: str) -> Sample:
-    """A data set's labelled rows, in single precision."""
+def load_sample(name: str, all_rows: bool = False) -> Sample:
+    """A data set's labelled rows, or all of them, in single precision."""
     sample = datasets.load(name)
-    if sample.y is not None and not (sample.y >= 0).all():
+    if not all_rows and sample.y is not None and not (sample.y >= 0).all():
         sample = sample[sample.y >= 0]
     return sample.with_X(sample.X.astype(np.float32))
 

@@ -20,14 +20,17 @@ NO_SELECTION = "without selection"  # the same where no selector has a number of
 
 
 def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
-    """A table per metric, way of k-means and data set: selectors down, numbers of columns or parameters across."""
+    """A table per metric, way of k-means and data set: selectors down, numbers of columns or parameters across.
+
+    Where several parameters vary, each has a table of its own.
+    """
     tables = []
     none_has_a_rule = not any(summary.measure.at == "auto" for summary in summaries)
     own_number = NO_SELECTION if none_has_a_rule else OWN_NUMBER
     for metric, protocol in itertools.product(metrics_of(summaries), protocols_of(summaries)):
         own = [s for s in summaries if (s.measure.metric, s.measure.protocol) == (metric, protocol)]
-        several = len({summary.measure.at for summary in own if summary.variant}) > 1
         for data, members in by_data_set(experiment, own):
+            several = len({summary.measure.at for summary in members if summary.variant}) > 1
 
             def column_of(summary: Summary, several: bool = several) -> str:
                 at = summary.measure.at
@@ -35,7 +38,11 @@ def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[T
                 return f"{summary.variant}, {place}" if summary.variant and several else str(summary.variant) or place
 
             caption = with_protocol(f"{capital(metric.label)} by {experiment.options.kept}, {data}", protocol)
-            tables.append(table(caption, metric, members, column_of, cell_of=selection_cell, last=own_number))
+            varied = list(dict.fromkeys(s.variant.parameter for s in members if s.variant.parameter)) or [""]
+            for parameter in varied:
+                shown = [s for s in members if s.variant.parameter in ("", parameter)]
+                which = f"{caption}; {parameter}" if len(varied) > 1 else caption
+                tables.append(table(which, metric, shown, column_of, cell_of=selection_cell, last=own_number))
     return tables
 
 
@@ -97,7 +104,7 @@ def _rank_sentences(experiment: Experiment, contest: Contest) -> list[str]:
     lost = []
     for data, scores in contest.scores.items():
         best = contest.best(data)
-        if scores[best] > scores[entry]:
+        if contest.metric.sign * (scores[best] - scores[entry]) > 0:
             both = f"{entry_label(experiment, best)} {scores[best]:.4f}, {label} {scores[entry]:.4f}"
             lost.append(f"{experiment.data_label(data)} ({both})")
     where = f"it is not the best on {'; '.join(lost)}" if lost else "it is the best on every data set"
@@ -134,12 +141,13 @@ def _fixed_sentences(experiment: Experiment, contests: list[Contest]) -> list[st
 
 def _label_sentences(experiment: Experiment, contest: Contest, summaries: list[Summary]) -> list[str]:
     """Where the best of a grid, which only labels show, is above the subject."""
-    above = []
+    above, sign = [], contest.metric.sign
     for data, scores in contest.scores.items():
-        ours = max((score for e, score in scores.items() if e.method.startswith(experiment.subject)), default=None)
+        own = [score for e, score in scores.items() if e.method.startswith(experiment.subject)]
+        ours = max(own, key=lambda score: sign * score, default=None)
         rivals = [s.by_labels for s in summaries if s.data == data and not s.ours and s.by_labels is not None]
-        best = max((rival for rival in rivals if rival.n), key=lambda rival: rival.mean, default=None)
-        if ours is not None and best is not None and best.mean > ours:
+        best = max((rival for rival in rivals if rival.n), key=lambda rival: sign * rival.mean, default=None)
+        if ours is not None and best is not None and sign * (best.mean - ours) > 0:
             place = f"{best.label} with {experiment.task.place(replace(best.measure, protocol=None))}, {best.mean:.4f}"
             above.append(f"{experiment.data_label(data)} ({place})")
     if not above:
@@ -151,14 +159,15 @@ def _label_sentences(experiment: Experiment, contest: Contest, summaries: list[S
 def _varied_verdict(experiment: Experiment, summaries: list[Summary], metric: Metric) -> list[str]:
     sentences = []
     for data, members in by_data_set(experiment, summaries):
-        varied = [summary for summary in members if summary.variant and summary.ours]
+        ours = [summary for summary in members if summary.variant and summary.ours]
         whole = next((summary for summary in members if summary.measure.at == "all"), None)
-        if not varied:
-            continue
-        low, high = (pick(varied, key=lambda summary: summary.mean) for pick in (min, max))
-        sentence = f"{data}: {metric.label} between {low.shown} ({low.variant}) and {high.shown} ({high.variant})"
-        if whole is not None:
-            above = sum(summary.mean > whole.mean for summary in varied)
-            sentence += f", above all columns ({whole.shown}) in {above or 'none'} of {len(varied)} cases"
-        sentences.append(sentence + ".")
+        for parameter in dict.fromkeys(summary.variant.parameter for summary in ours):
+            varied = [summary for summary in ours if summary.variant.parameter == parameter]
+            low, high = (pick(varied, key=lambda summary: summary.mean) for pick in (min, max))
+            sentence = f"{data}: {metric.label} between {low.shown} ({low.variant}) and {high.shown} ({high.variant})"
+            if whole is not None:
+                above = sum(metric.sign * (summary.mean - whole.mean) > 0 for summary in varied)
+                better = "above" if metric.sign > 0 else "below"
+                sentence += f", {better} all columns ({whole.shown}) in {above or 'none'} of {len(varied)} cases"
+            sentences.append(sentence + ".")
     return sentences

@@ -49,6 +49,8 @@ class Task(ABC):
         The most rows of a quick run.
     reads_labels : bool
         Whether methods are given the labels of the training part.
+    all_rows : bool
+        Whether rows without a label take part.
     pictures_first : bool
         Whether the report begins with the pictures.
 
@@ -82,6 +84,7 @@ class Task(ABC):
     roles: ClassVar[tuple[Role, ...]] = (Role.COLUMNS, Role.MAP, Role.SELECTOR)
     quick_rows: ClassVar[int] = QUICK_ROWS
     reads_labels: ClassVar[bool] = False
+    all_rows: ClassVar[bool] = False
     pictures_first: ClassVar[bool] = False
 
     @abstractmethod

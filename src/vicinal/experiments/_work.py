@@ -21,6 +21,7 @@ from ._experiment import Cell, Experiment
 from ._method import Context, Method
 from ._metric import Measure
 from ._noise import add_noise
+from ._side import with_side
 
 
 @dataclass
@@ -159,7 +160,7 @@ def work_of(
     data, spec, variant = experiment.data_spec(cell.data), experiment.method_spec(cell.method), cell.variant
     method = experiment.method(cell)
     method.check_installed()
-    sample = load(cell.data)
+    sample = with_side(load(cell.data), data)
     if data.views:
         sample = sample.with_views(data.views)
     if data.rows is not None and len(sample) > data.rows:

@@ -57,8 +57,8 @@ class SideFS(SideSelector):
         What vectors of columns cost; lambda above and in the thesis, where it is 1. A column gets a vector if it goes
         with those of rows by more than ``sparsity / reconstruction``.
     weight_decay : float, default=0.3
-        What vectors of rows cost; gamma above and in the thesis, where it is 1. Too much makes all of them vanish, about which `fit`
-        warns.
+        What vectors of rows cost; gamma above and in the thesis, where it is 1. Too much makes all of them vanish,
+        about which `fit` warns.
     fit_intercept : bool, default=True
         Whether the mean of a column, a above, costs nothing. The thesis has none, so that columns which are never 0
         are preferred.

@@ -7,6 +7,7 @@ from .clustering import Clustering
 from .cross_view import CrossView
 from .images import Images
 from .kernel import Kernel
+from .multi_label import MultiLabel
 from .outliers import Outliers
 from .retrieval import Retrieval
 from .selection import Selection
@@ -19,6 +20,7 @@ TASKS: dict[str, Task] = {
         Clustering(),
         Selection(),
         ViewSelection(),
+        MultiLabel(),
         Retrieval(),
         CrossView(),
         Attributes(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -16,11 +16,14 @@ from ..._sample import Sample
 from ...select import PerView
 from ...views import split_views, stack_views
 from .._column_numbers import Number
+from .._column_task import Kept, Scorer
+from .._column_trials import Fits, Scores
 from .._experiment import Experiment
 from .._method import Role
 from .._metric import KMeansProtocol
+from .._side import SideUse
 from .._work import Outcome, Work
-from .selection import Fits, Kept, Scores, Selection, SelectionOptions, cluster_scores
+from .selection import Selection, SelectionOptions, cluster_scores
 
 # Several fits for each view, and some take long where either rows or columns are many.
 QUICK_ROWS, QUICK_COLUMNS = 80, 500
@@ -38,7 +41,7 @@ class ViewSelectionOptions(SelectionOptions):
 
 
 @dataclass(frozen=True)
-class ViewUse:
+class ViewUse(SideUse):
     """How a selector that knows no views is used: on each by itself or, `stacked`, on the columns of all together."""
 
     stacked: bool = False
@@ -85,9 +88,7 @@ class ViewSelection(Selection):
             for count, number in numbers.items()
         }
 
-    def scorer(
-        self, work: Work, sample: Sample, outcome: Outcome
-    ) -> Callable[[NDArray[np.intp], KMeansProtocol], Scores]:
+    def scorer(self, work: Work, sample: Sample, outcome: Outcome) -> Scorer:
         """Scores of clusters on which the views agree; a view of which no column is kept has no part in them."""
 
         def by_views(kept: NDArray[np.intp], way: KMeansProtocol) -> Scores:
