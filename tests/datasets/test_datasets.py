@@ -138,7 +138,7 @@ def test_heterogeneous_network(folder, sparse):
     assert list(data.about.extras) == ["Xside_effect"]
     part = data[[5, 1, 2]]
     assert part.side.names["drug"].tolist() == ["z", "v", "w"]
-    assert part.side.relations["drug", "like", "drug"].nnz == 1
+    assert part.side.relations["drug", "like", "drug"].nnz == 2
 
 
 def test_without_a_target_relations_are_arrays_like_others(folder, sparse):
