@@ -377,7 +377,7 @@ class TestSideInformation:
 
     def test_one_parameter_is_varied_at_a_time_and_each_has_its_chart_and_its_table(self):
         figure = load_experiment("thesis-figure14")
-        assert len(figure.cells()) == 2 * (1 + 3 * 7 + 4)
+        assert len(figure.cells()) == 2 * (1 + 3 * 5 + 4)
         for cell in figure.cells():
             method = figure.method(cell)
             if method.has_map:
