@@ -390,7 +390,7 @@ class TestSideInformation:
         summaries = summarise(figure, [r for cell in figure.cells() for r in failed_results(figure, cell, "")])
         tables = figure.task.tables(figure, summaries)
         assert len(tables) == 2 * 2 * 4
-        assert [len(table.columns) for table in tables[:4]] == [9, 9, 9, 6]
+        assert [len(table.columns) for table in tables[:4]] == [7, 7, 7, 6]
         assert tables[3].caption == "NMI by columns kept, ACM; rows of unit length, one start; n_components"
         titles = [section.title for section in figure.task.sections(figure, summaries, Section("The results", "", ()))]
         varied = ("sparsity", "weight_decay", "reconstruction", "n_components")
