@@ -375,7 +375,7 @@ class TestSideInformation:
                     path = method.options.metapath.get(spec.name)
                     assert path is None or str(side.metapath(path)) == path
 
-    def test_one_parameter_is_varied_at_a_time_and_each_has_its_chart_and_its_table(self):
+    def test_one_parameter_is_varied_at_a_time_and_each_has_its_chart(self):
         figure = load_experiment("thesis-figure14")
         assert len(figure.cells()) == 2 * (1 + 3 * 5 + 4)
         for cell in figure.cells():
@@ -389,9 +389,10 @@ class TestSideInformation:
                 assert {**weights, "n_components": built["n_components"]} == varied
         summaries = summarise(figure, [r for cell in figure.cells() for r in failed_results(figure, cell, "")])
         tables = figure.task.tables(figure, summaries)
-        assert len(tables) == 2 * 2 * 4
-        assert [len(table.columns) for table in tables[:4]] == [7, 7, 7, 6]
-        assert tables[3].caption == "NMI by columns kept, ACM; rows of unit length, one start; n_components"
+        assert len(tables) == 2 * 2
+        for table in tables:
+            assert [column.label for column in table.columns[:2]] == ["method", "variant"]
+            assert len(table.rows) == 1 + 3 * 5 + 4
         titles = [section.title for section in figure.task.sections(figure, summaries, Section("The results", "", ()))]
         varied = ("sparsity", "weight_decay", "reconstruction", "n_components")
         assert titles == [*(f"Sensitivity: {name}" for name in varied), "The results"]

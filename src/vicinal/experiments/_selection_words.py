@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 from .._page import Table
 from .._words import capital, listed
@@ -20,29 +21,21 @@ NO_SELECTION = "without selection"  # the same where no selector has a number of
 
 
 def selection_tables(experiment: Experiment, summaries: list[Summary]) -> list[Table]:
-    """A table per metric, way of k-means and data set: selectors down, numbers of columns or parameters across.
-
-    Where several parameters vary, each has a table of its own.
-    """
+    """A table per metric, way of k-means and data set: selectors and what varies down, numbers of columns across."""
     tables = []
     none_has_a_rule = not any(summary.measure.at == "auto" for summary in summaries)
     own_number = NO_SELECTION if none_has_a_rule else OWN_NUMBER
+
+    def column_of(summary: Summary) -> str:
+        at = summary.measure.at
+        return in_words(at) if isinstance(at, int | float) else own_number
+
     for metric, protocol in itertools.product(metrics_of(summaries), protocols_of(summaries)):
         own = [s for s in summaries if (s.measure.metric, s.measure.protocol) == (metric, protocol)]
         for data, members in by_data_set(experiment, own):
-            several = len({summary.measure.at for summary in members if summary.variant}) > 1
-
-            def column_of(summary: Summary, several: bool = several) -> str:
-                at = summary.measure.at
-                place = in_words(at) if isinstance(at, int | float) else own_number
-                return f"{summary.variant}, {place}" if summary.variant and several else str(summary.variant) or place
-
             caption = with_protocol(f"{capital(metric.label)} by {experiment.options.kept}, {data}", protocol)
-            varied = list(dict.fromkeys(s.variant.parameter for s in members if s.variant.parameter)) or [""]
-            for parameter in varied:
-                shown = [s for s in members if s.variant.parameter in ("", parameter)]
-                which = f"{caption}; {parameter}" if len(varied) > 1 else caption
-                tables.append(table(which, metric, shown, column_of, cell_of=selection_cell, last=own_number))
+            how: dict[str, Any] = {"variant_of": lambda s: str(s.variant), "cell_of": selection_cell}
+            tables.append(table(caption, metric, members, column_of, last=own_number, **how))
     return tables
 
 
