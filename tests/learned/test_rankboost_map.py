@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 
 from vicinal.learned import RankBoost, RankBoostMap
 
@@ -75,6 +76,19 @@ def test_grades():
     rows, grades = load_diabetes(return_X_y=True)
     model = RankBoostMap(RankBoost(20, target="grades")).fit(rows, grades)
     np.testing.assert_allclose(model.transform(rows).sum(axis=1).A1, model.ranker_.predict(rows))
+
+
+def test_blocks_of_rows_do_not_change_features(monkeypatch):
+    model = RankBoostMap(RankBoost(30, rankers="grids")).fit(X, Y)
+    expected, scores = model.transform(X), model.ranker_.decision_function(X)
+    monkeypatch.setattr("vicinal.learned._rules.BLOCK_ENTRIES", 1000)
+    assert (model.transform(X) != expected).nnz == 0
+    np.testing.assert_array_equal(model.ranker_.decision_function(X), scores)
+
+
+def test_a_ranker_of_another_kind():
+    with pytest.raises(ValueError, match="ranker must be a RankBoost"):
+        RankBoostMap(LogisticRegression()).fit(X, Y)
 
 
 def test_no_rules_make_no_features():

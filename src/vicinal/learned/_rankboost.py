@@ -106,7 +106,7 @@ class RankBoost(ClassifierMixin, BaseEstimator):
     >>> bool(roc_auc_score(y[1::2], model.decision_function(X[1::2])) > 0.98)
     True
     >>> model.rules()[0]
-    'worst perimeter > 106.05: -1.56'
+    'worst perimeter > 106.1: -1.43'
     """
 
     def __init__(

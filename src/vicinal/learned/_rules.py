@@ -15,7 +15,7 @@ from sklearn.utils import gen_batches
 from .._validation import Matrix
 
 Floats = NDArray[np.float64]
-BLOCK_ENTRIES = 2**25  # of rows times rules that are held at a time
+BLOCK_ENTRIES = 2**24  # of rows times rules that are held at a time
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class Rules:
     def scores(self, X: Matrix) -> Floats:
         """H(x) = sum_t alpha_t h_t(x) (Eq. 6)."""
         rules, _ = self._distinct
-        block = max(1, BLOCK_ENTRIES // max(1, len(rules.columns)))
-        parts = [rules._holding(X[rows], np.float64) @ rules.weights for rows in gen_batches(X.shape[0], block)]
-        return np.concatenate(parts)
+        return np.concatenate([holding @ rules.weights for holding in rules._holding_by_blocks(X, np.float64)])
 
     def staged_scores(self, X: Matrix) -> Iterator[Floats]:
         """The scores after each round."""
@@ -57,9 +55,12 @@ class Rules:
     def features(self, X: Matrix) -> sp.csr_array:
         """alpha_t h_t(x), one column per round (Eq. 9)."""
         rules, places = self._distinct
-        columns = rules._holding(X, X.dtype)[:, places]
-        columns.data *= np.repeat(self.weights, np.diff(columns.indptr)).astype(X.dtype)
-        return sp.csr_array(columns)
+        parts = []
+        for holding in rules._holding_by_blocks(X, X.dtype):
+            columns = holding[:, places]
+            columns.data *= np.repeat(self.weights, np.diff(columns.indptr)).astype(X.dtype)
+            parts.append(sp.csr_array(columns))
+        return sp.csr_array(sp.vstack(parts, format="csr"))
 
     def by_column(self, X: Matrix) -> sp.csr_array:
         """The sums of alpha_t h_t(x) over the rules of each column that is used."""
@@ -67,7 +68,8 @@ class Rules:
         used, places = np.unique(rules.columns, return_inverse=True)
         n = len(places)
         gathered = sp.csr_array((rules.weights, (np.arange(n), places)), shape=(n, len(used)))
-        return sp.csr_array((sp.csr_array(rules._holding(X, np.float64)) @ gathered).astype(X.dtype))
+        parts = [sp.csr_array(holding) @ gathered for holding in rules._holding_by_blocks(X, np.float64)]
+        return sp.csr_array(sp.vstack(parts, format="csr").astype(X.dtype))
 
     def importances(self, n_features: int) -> Floats:
         """Each column's share of the rules' absolute weights, of which the two columns of a rule have half each."""
@@ -85,6 +87,10 @@ class Rules:
             line = f"{names[column]} > {threshold:g}"
             lines.append(line if second < 0 else f"{line} and {names[second]} > {second_threshold:g}")
         return lines
+
+    def _holding_by_blocks(self, X: Matrix, dtype: Any) -> Iterator[sp.csc_array]:
+        block = max(1, BLOCK_ENTRIES // max(1, len(self.columns)))
+        return (self._holding(X[rows], dtype) for rows in gen_batches(X.shape[0], block))
 
     def _holding(self, X: Matrix, dtype: Any) -> sp.csc_array:
         """1 where a rule holds for a row: one column per rule."""
