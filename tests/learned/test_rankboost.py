@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
 
 from vicinal import _native
 from vicinal.learned import RankBoost
@@ -262,6 +263,18 @@ def test_rounds_end_when_held_out_rows_do_not_gain(rankers):
     assert model.validation_score_.argmax() == model.n_rounds_ - 1
     again = RankBoost(500, random_state=0, **given).fit(X, y)
     np.testing.assert_array_equal(again.validation_score_, model.validation_score_)
+    whole = sp.csr_array(X)
+    halves = np.repeat(whole.data, 2) / 2, np.repeat(whole.indices, 2), 2 * whole.indptr
+    again = RankBoost(500, random_state=0, **given).fit(sp.csr_array(halves, shape=X.shape), y)
+    np.testing.assert_array_equal(again.validation_score_, model.validation_score_)
+
+
+def test_validation_scores_are_those_of_the_rules():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RankBoost(20, validation_fraction=0.25, random_state=3).fit(X, y)
+    _, held_out = train_test_split(np.arange(len(y)), test_size=0.25, random_state=np.random.RandomState(3), stratify=y)
+    scores = [roc_auc_score(y[held_out], H) for H in model.staged_decision_function(X[held_out])]
+    np.testing.assert_allclose(model.validation_score_, scores)
 
 
 def test_importances_and_words():

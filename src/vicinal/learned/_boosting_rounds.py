@@ -42,7 +42,7 @@ class HeldOut:
     """Rows that are not learned from, and how many of their pairs are in order."""
 
     def __init__(self, rows: Matrix, pairs: GradedPairs):
-        self.columns, self.pairs = sp.csc_array(rows), pairs
+        self.columns, self.pairs = _by_columns(rows), pairs
         self.scores = np.zeros(rows.shape[0])
 
     def score_with(self, rule: tuple[int, float, int, float, float]) -> float:
@@ -100,9 +100,14 @@ class Boosting:
         return done if self.held_out is None else done.first(best + 1)
 
 
-def _search(rows: Matrix, *, by_rows: bool, n_threads: int) -> _native.Stumps:
+def _by_columns(rows: Matrix) -> sp.csc_array:
     columns = sp.csc_array(rows)
     columns.sum_duplicates()
+    return columns
+
+
+def _search(rows: Matrix, *, by_rows: bool, n_threads: int) -> _native.Stumps:
+    columns = _by_columns(rows)
     starts = columns.indptr.astype(columns.indices.dtype, copy=False)
     values = columns.data.astype(np.float64, copy=False)
     return _native.Stumps(values, columns.indices, starts, rows.shape[0], by_rows, n_threads)

@@ -60,7 +60,7 @@ class Rules:
             columns = holding[:, places]
             columns.data *= np.repeat(self.weights, np.diff(columns.indptr)).astype(X.dtype)
             parts.append(sp.csr_array(columns))
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return _below_each_other(parts)
 
     def by_column(self, X: Matrix) -> sp.csr_array:
         """The sums of alpha_t h_t(x) over the rules of each column that is used."""
@@ -69,7 +69,7 @@ class Rules:
         n = len(places)
         gathered = sp.csr_array((rules.weights, (np.arange(n), places)), shape=(n, len(used)))
         parts = [sp.csr_array(holding) @ gathered for holding in rules._holding_by_blocks(X, np.float64)]
-        return sp.csr_array(sp.vstack(parts, format="csr").astype(X.dtype))
+        return sp.csr_array(_below_each_other(parts).astype(X.dtype))
 
     def importances(self, n_features: int) -> Floats:
         """Each column's share of the rules' absolute weights, of which the two columns of a rule have half each."""
@@ -89,8 +89,14 @@ class Rules:
         return lines
 
     def _holding_by_blocks(self, X: Matrix, dtype: Any) -> Iterator[sp.csc_array]:
-        block = max(1, BLOCK_ENTRIES // max(1, len(self.columns)))
-        return (self._holding(X[rows], dtype) for rows in gen_batches(X.shape[0], block))
+        """Blocks of rows, where rules that hold for zeros make their columns dense."""
+        second = self.second_thresholds[self.second_columns >= 0]
+        stays_sparse = sp.issparse(X) and min(self.thresholds.min(initial=0), second.min(initial=0)) >= 0
+        if stays_sparse or X.shape[0] * len(self.columns) <= BLOCK_ENTRIES:
+            yield self._holding(X, dtype)
+            return
+        for rows in gen_batches(X.shape[0], max(1, BLOCK_ENTRIES // len(self.columns))):
+            yield self._holding(X[rows], dtype)
 
     def _holding(self, X: Matrix, dtype: Any) -> sp.csc_array:
         """1 where a rule holds for a row: one column per rule."""
@@ -102,6 +108,10 @@ class Rules:
         second = _above(X, self.second_columns[paired], self.second_thresholds[paired], dtype)
         parts = sp.hstack([both[:, alone], both[:, paired].multiply(second)], format="csc")
         return sp.csc_array(parts[:, np.argsort(np.concatenate([alone, paired]))])
+
+
+def _below_each_other(parts: list[sp.csr_array]) -> sp.csr_array:
+    return parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, format="csr"))
 
 
 def _above(X: Matrix, columns: NDArray[np.int64], thresholds: Floats, dtype: Any) -> sp.csc_array:
