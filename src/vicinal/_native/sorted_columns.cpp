@@ -18,7 +18,7 @@ struct Column {
     std::int64_t reach(std::int64_t n_rows) const { return n_below > 0 ? n_rows : n_entries; }
 };
 
-// Calls visit(first, last) with the entries of each bin but that of the base value.
+// Calls visit(first, last) with the entries of each bin, from sorted ones.
 template <class Visit>
 void for_bins(const Entry* first, const Entry* last, Visit visit) {
     while (first != last) {

@@ -43,7 +43,8 @@ private:
     friend class BlockSearch;
     friend class PartnerSearch;
     SortedColumns columns_;
-    // What a column's best |pull| was when it was last looked at, less the drift until then; times the rows it has.
+    // The best |pull| of a column when it was last looked at, less the drift until then: in total, and of the row that
+    // drifted most, times the column's entries. Of a block of columns, the largest.
     std::vector<double> by_total_, by_largest_;
     std::vector<double> block_by_total_, block_by_largest_, block_count_;
     std::vector<double> pulls_;  // those of the last search
