@@ -20,7 +20,7 @@ from vicinal.expand import (
     SubsetProductMap,
 )
 from vicinal.expand.kernels import Gaussian
-from vicinal.learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from vicinal.learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from vicinal.select import (
     CDMAFS,
@@ -62,6 +62,8 @@ ONE_OF_EACH = sorted(
         HashedProjection(),
         DenoisingAutoencoder(n_epochs=2),
         StackedDenoisingAutoencoder(n_epochs=2),
+        RankBoost(n_rounds=20),
+        RankBoostMap(RankBoost(n_rounds=20)),
         SpectralFeatures(),
         MaximumVariance(),
         LaplacianScore(),
@@ -120,6 +122,10 @@ VARIANTS = [
     HashedProjection(5, n_blocks=1),
     HashedProjection(12, n_blocks=1, signed=False, random_state=0),
     DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
+    RankBoost(n_rounds=10, rankers="grids", n_first=3),
+    RankBoost(n_rounds=10, target="grades"),
+    RankBoostMap(RankBoost(n_rounds=10, rankers="grids", n_first=3)),
+    RankBoostMap(RankBoost(n_rounds=10), axis_wise=True),
     SpectralFeatures(2),
     LaplacianScore(weights="cosine"),
     SPEC(criterion="total", power=3),

@@ -14,6 +14,7 @@ from vicinal import RandLocal
 from vicinal.metrics import (
     clustering_accuracy,
     corrected_t_test,
+    kernel_alignment,
     link_auc,
     mean_interval,
     normalized_mutual_information,
@@ -246,3 +247,35 @@ def test_pairs_of_minus_infinity_are_never_recommended():
     scores, links = [[1.0, -np.inf, -np.inf]], [[0, 1, 0]]
     assert recall_at(scores, links, 2) == 0
     assert precision_at(scores, links, 2) == 0
+
+
+def test_alignment_is_a_cosine():
+    rng = np.random.default_rng(0)
+    first, second = (part @ part.T for part in rng.standard_normal((2, 8, 3)))
+    expected = (first * second).sum() / np.sqrt((first**2).sum() * (second**2).sum())
+    assert kernel_alignment(first, second) == pytest.approx(expected)
+    assert kernel_alignment(first, 3 * first) == pytest.approx(1)
+    assert kernel_alignment(1e200 * first, 1e-200 * first) == pytest.approx(1)
+
+
+def test_alignment_of_centred_kernels_ignores_constants():
+    rng = np.random.default_rng(0)
+    rows, others = rng.standard_normal((2, 8, 3))
+    moved = (rows + 5) @ (rows + 5).T
+    rows, others = rows - rows.mean(0), others - others.mean(0)
+    expected = kernel_alignment(rows @ rows.T, others @ others.T)
+    assert kernel_alignment(moved, others @ others.T + 7, centered=True) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "centered", "words"),
+    [
+        (np.eye(3), np.eye(2), False, "of the same rows"),
+        (np.ones((3, 2)), np.eye(3), False, "its shape is"),
+        (np.zeros((3, 3)), np.eye(3), False, "K1 is zero"),
+        (np.eye(3), np.ones((3, 3)), True, "K2 is zero when centred"),
+    ],
+)
+def test_alignment_of_what_is_not_a_kernel(first, second, centered, words):
+    with pytest.raises(ValueError, match=words):
+        kernel_alignment(first, second, centered=centered)

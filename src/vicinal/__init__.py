@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         RBFMap,
         SubsetProductMap,
     )
-    from .learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+    from .learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
@@ -79,6 +79,8 @@ __all__ = [
     "RBFMap",
     "RandLocal",
     "RandomFourierFeatures",
+    "RankBoost",
+    "RankBoostMap",
     "RobustPCA",
     "SampledLandmarks",
     "SideFS",

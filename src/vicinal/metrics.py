@@ -13,6 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
+from ._kernel_alignment import kernel_alignment as kernel_alignment
 from ._magnitudes import as_doubles, with_squares
 from ._scored_pairs import checked_pairs, hits_at, linked_above
 from ._triplets import Rows, TripletSampler, auc_by_columns, exact_link_auc

@@ -49,7 +49,7 @@ def short(method):
         "isolation-kernel": {"n_estimators": 10},
         "rulls": {"n_neighborhood": 10},
     }
-    model = {"boosting": {"max_iter": 5}, "lightgbm": {"n_estimators": 5}}
+    model = {"boosting": {"max_iter": 5}, "lightgbm": {"n_estimators": 5}, "rankboost": {"n_rounds": 20}}
     weights = dict.fromkeys(method.grid(CONTEXT)[0], 1.0) if method.role is Role.SELECTOR else {}
 
     def first_and_last(to):
@@ -84,8 +84,8 @@ class TestTags:
             assert find_method(name).takes_missing(CONTEXT, sparse=False)
             assert find_method(name).takes_missing(CONTEXT, sparse=True) == sparse
 
-    def test_none_of_the_maps_needs_labels(self):
-        assert not [name for name in method_names() if find_method(name).learns_from_labels]
+    def test_one_of_the_maps_needs_labels(self):
+        assert [name for name in method_names() if find_method(name).learns_from_labels] == ["rankboost-map"]
 
 
 class TestFixing:

@@ -288,3 +288,29 @@ def align_rows(
     callback: Callable[[float], object] | None = None,
     isa: str = "",
 ) -> float: ...
+
+class Stumps:
+    def __init__(
+        self,
+        values: NDArray[np.float64],
+        rows: NDArray[Any],
+        starts: NDArray[Any],
+        n_rows: int,
+        by_rows: bool = False,
+        n_threads: int = 1,
+        callback: Callable[[float], object] | None = None,
+    ) -> None: ...
+    def best(
+        self,
+        pulls: NDArray[np.float64],
+        n_first: int,
+        out: NDArray[np.uint8],
+        n_threads: int = 1,
+        callback: Callable[[float], object] | None = None,
+    ) -> tuple[int, float, int, float, float]: ...
+    @property
+    def n_evaluated(self) -> int: ...
+
+def ordered_pairs(
+    scores: NDArray[np.float64], grades: NDArray[np.float64], ranks: NDArray[np.int32], weights: NDArray[np.float64]
+) -> float: ...

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdlib>
@@ -25,6 +26,7 @@ void bind_triplets(nb::module_& m);
 void bind_walks(nb::module_& m);
 void bind_latent(nb::module_& m);
 void bind_alignment(nb::module_& m);
+void bind_stumps(nb::module_& m);
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from .._validation import suggest
 from ..cluster import SpectralFeatures
 from ..expand import GaussianProjection, HashedProjection, RandomFourierFeatures, RBFMap
-from ..learned import DenoisingAutoencoder, StackedDenoisingAutoencoder
+from ..learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
 from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
@@ -147,6 +147,19 @@ METHODS: tuple[Method, ...] = (
         Role.MAP,
         lambda to: StackedDenoisingAutoencoder(batch_size=128, random_state=to.seed),
         grid=lambda to: [{"n_components": LATENT_SHARES}],
+    ),
+    Method(
+        "rankboost",
+        "RankBoost",
+        Role.MODEL,
+        lambda to: RankBoost(random_state=to.seed, n_jobs=to.threads),
+    ),
+    Method(
+        "rankboost-map",
+        "RankBoost's rules",
+        Role.MAP,
+        lambda to: RankBoostMap(RankBoost(to.n_components, random_state=to.seed), n_jobs=to.threads),
+        size="n_components",
     ),
     Method(
         "fourier",
