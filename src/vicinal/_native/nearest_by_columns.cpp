@@ -128,7 +128,7 @@ bool nearest_by_columns(const InstructionSet& set, const NearestProblem& problem
         };
         const bool finished = run_parallel((problem.x.n_rows + CHUNK - 1) / CHUNK, n_threads, listen,
                                            [&] { return ColumnWorker(*set.f32, problem, strip, keys, rows); });
-        if (!finished) return false;
+        if (!finished || (first + step < n && listen(1.0))) return false;  // also where each part is done at once
     }
     return true;
 }

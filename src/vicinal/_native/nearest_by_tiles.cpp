@@ -156,7 +156,7 @@ bool nearest_by_tiles(const InstructionSet& set, const NearestProblem& problem, 
         const bool finished = run_parallel((blocks + blocks_each - 1) / blocks_each, n_threads, listen, [&] {
             return TileWorker<Real>(kernels_of<Real>(set), problem, panels, blocks_each, keys, rows);
         });
-        if (!finished) return false;
+        if (!finished || (first + step < n && listen(1.0))) return false;  // also where each part is done at once
     }
     return true;
 }

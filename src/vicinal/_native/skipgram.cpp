@@ -207,11 +207,12 @@ bool skip_gram(const InstructionSet& set, const NodeRows& rows, const Walks& wal
     };
     // In round r, inputs of part p meet outputs of part p + r; meanwhile a share of the next chunk is prepared.
     for (std::int64_t chunk = -1; chunk < n_chunks; ++chunk) {
+        auto listen = [&](double) { return interrupted(static_cast<double>(chunk + 1) / (n_chunks + 1)); };
+        if (chunk >= 0 && listen(0.0)) return false;  // a chunk may be done before its threads are looked after
         for (std::int64_t round = 0; round < n_parts; ++round) {
             const std::int64_t first_share = round * shares_per_chunk / n_parts;
             const std::int64_t n_shares = (round + 1) * shares_per_chunk / n_parts - first_share;
             const std::int64_t n_steps = chunk < 0 ? 0 : n_parts;
-            auto listen = [&](double) { return interrupted(static_cast<double>(chunk + 1) / (n_chunks + 1)); };
             const bool finished = run_parallel(n_steps + n_shares, n_threads, listen, [&] {
                 std::vector<float> room(room_of(sampling.n_negatives + 1, rows.width));
                 std::vector<float*> places(static_cast<std::size_t>(MOST_INPUTS + sampling.n_negatives + 1));
