@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from .._calls import one_blas_thread
 from .._linked_rows import links_between
@@ -22,6 +23,12 @@ from ._partial_order import Loss, PartialOrders, margin_loss
 
 _HELD = 1000  # triplets on which the objective is estimated
 _CHECKPOINTS = 10
+
+
+def _takes_steps(selector: Any) -> bool:
+    if selector.solver == "exact":
+        raise AttributeError("partial_fit goes on with stochastic steps, but solver='exact'; take 'sgd'.")
+    return True
 
 
 class TripletSelector(NetworkSelector):
@@ -38,6 +45,7 @@ class TripletSelector(NetworkSelector):
     tol: float
     random_state: Any
 
+    @available_if(_takes_steps)
     def partial_fit(self, X: ArrayLike, y: Any = None, *, adjacency: Any = None) -> Self:
         """Goes on with a network that has grown: more steps from where the last ones ended.
 
@@ -54,8 +62,6 @@ class TripletSelector(NetworkSelector):
         -------
         self
         """
-        if self.solver != "sgd":
-            raise ValueError(f"partial_fit goes on with stochastic steps, but solver={self.solver!r}; take 'sgd'.")
         further = self._rank_further if getattr(self, "_descent", None) is not None else None
         return self._fit(X, rank=further, adjacency=adjacency)
 
