@@ -20,7 +20,14 @@ from vicinal.expand import (
     SubsetProductMap,
 )
 from vicinal.expand.kernels import Gaussian
-from vicinal.learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
+from vicinal.learned import (
+    DenoisingAutoencoder,
+    LearnedKernelFeatures,
+    PivotMap,
+    RankBoost,
+    RankBoostMap,
+    StackedDenoisingAutoencoder,
+)
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from vicinal.select import (
     CDMAFS,
@@ -63,7 +70,9 @@ ONE_OF_EACH = sorted(
         DenoisingAutoencoder(n_epochs=2),
         StackedDenoisingAutoencoder(n_epochs=2),
         RankBoost(n_rounds=20),
-        RankBoostMap(RankBoost(n_rounds=20)),
+        RankBoostMap(RankBoost(n_rounds=20, random_state=0)),
+        PivotMap(n_pivots=5, n_components=3),
+        LearnedKernelFeatures(n_rounds=20, n_pivots=5, n_components=3),
         SpectralFeatures(),
         MaximumVariance(),
         LaplacianScore(),
@@ -124,8 +133,11 @@ VARIANTS = [
     DenoisingAutoencoder(n_components=3, corruption="gaussian", activation="tanh", n_epochs=2),
     RankBoost(n_rounds=10, rankers="grids", n_first=3),
     RankBoost(n_rounds=10, target="grades"),
-    RankBoostMap(RankBoost(n_rounds=10, rankers="grids", n_first=3)),
-    RankBoostMap(RankBoost(n_rounds=10), axis_wise=True),
+    RankBoostMap(RankBoost(n_rounds=10, rankers="grids", n_first=3, random_state=0)),
+    RankBoostMap(RankBoost(n_rounds=10, random_state=0), axis_wise=True),
+    PivotMap(n_pivots=5, pivots="k-means", whiten=True, n_components=None),
+    PivotMap(RankBoostMap(RankBoost(n_rounds=10)), n_pivots=5, pivots="k-means++", whiten=True, projection="labels"),
+    LearnedKernelFeatures("rankboost-grids", n_rounds=10, n_pivots=None, with_score=False),
     SpectralFeatures(2),
     LaplacianScore(weights="cosine"),
     SPEC(criterion="total", power=3),

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
         RBFMap,
         SubsetProductMap,
     )
-    from .learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
+    from .learned import (
+        DenoisingAutoencoder,
+        LearnedKernelFeatures,
+        PivotMap,
+        RankBoost,
+        RankBoostMap,
+        StackedDenoisingAutoencoder,
+    )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
@@ -71,9 +78,11 @@ __all__ = [
     "Katz",
     "KernelPerceptron",
     "LaplacianScore",
+    "LearnedKernelFeatures",
     "LinkRanking",
     "MaximumVariance",
     "OnlinePerceptron",
+    "PivotMap",
     "PolynomialMap",
     "ProjectedLandmarks",
     "RBFMap",

@@ -15,6 +15,9 @@ from vicinal.learned import RankBoost
 from vicinal.learned._boosting_rounds import _search
 from vicinal.learned._graded_pairs import GradedPairs
 
+# Freund et al.: all columns in every round, and the whole weight of the third method.
+ORIGINAL = {"step": "third-method", "learning_rate": 1.0, "column_share": 1.0}
+
 
 def pair_weights(y, w):
     P = np.maximum(y[np.newaxis] - y[:, np.newaxis], 0) * np.outer(w, w)
@@ -55,11 +58,23 @@ def grid_edge(X, P, H, n_first):
     return np.abs([r for _, _, r, _ in firsts] + both).max()
 
 
-def by_definition(X, y, w, n_rounds):
+def best_weight(P, H, h):
+    """Where the bound is lowest, with a thousandth of all weight added to pairs in order and to reversed ones."""
+    D = P * np.exp(H[:, np.newaxis] - H)
+    D, change = D / D.sum(), h - h[:, np.newaxis]
+    return np.log(((D * (change == 1)).sum() + 1e-3) / ((D * (change == -1)).sum() + 1e-3)) / 2
+
+
+def by_definition(X, y, w, n_rounds, parts=None, learning_rate=1.0):
     P, H, found = pair_weights(y, w), np.zeros(len(y)), []
-    for _ in range(n_rounds):
-        column, threshold, r, h = best_stumps(X, P, H)[0]
-        weight = np.log((1 + r) / (1 - r)) / 2
+    for place in range(n_rounds):
+        if parts is None:
+            column, threshold, r, h = best_stumps(X, P, H)[0]
+            weight = np.log((1 + r) / (1 - r)) / 2
+        else:
+            columns = np.flatnonzero(parts == place % (parts.max() + 1))
+            column, threshold, r, h = best_stumps(X[:, columns], P, H)[0]
+            column, weight = columns[column], learning_rate * best_weight(P, H, h)
         H = H + weight * h
         found.append((column, threshold, weight, bound(P, H)))
     return (*map(np.array, zip(*found, strict=True)), H)
@@ -95,7 +110,7 @@ def test_rounds_by_definition(kind, target, weighted):
     y, w = (labels if target == "classes" else grades), (w if weighted else np.ones(30))
     columns, thresholds, weights, bounds, H = by_definition(X, y.astype(float), w, 12)
     for rows in (X, sp.csr_array(X), with_zeros(X), sp.csc_matrix(X)):
-        model = RankBoost(12, target=target).fit(rows, y, w if weighted else None)
+        model = RankBoost(12, target=target, **ORIGINAL).fit(rows, y, w if weighted else None)
         np.testing.assert_array_equal(model.columns_, columns)
         np.testing.assert_allclose(model.thresholds_, thresholds)
         np.testing.assert_allclose(model.weights_, weights)
@@ -106,11 +121,48 @@ def test_rounds_by_definition(kind, target, weighted):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", ["classes", "grades"])
+def test_some_columns_and_a_share_of_the_best_weight(kind, target):
+    X, labels, grades, w = table(kind, 2)
+    y = (labels if target == "classes" else grades).astype(float)
+    model = RankBoost(12, target=target, learning_rate=0.4, column_share=0.4, random_state=5)
+    parts = model._parts(5, np.random.RandomState(5))
+    assert sorted(np.bincount(parts)) == [2, 3]
+    columns, thresholds, weights, bounds, _ = by_definition(X, y, w, 12, parts, 0.4)
+    for rows in (X, sp.csr_array(X)):
+        model.fit(rows, y, w)
+        np.testing.assert_array_equal(model.columns_, columns)
+        np.testing.assert_allclose(model.thresholds_, thresholds)
+        np.testing.assert_allclose(model.weights_, weights)
+        np.testing.assert_allclose(model.train_score_, bounds)
+        assert model.ended_for_ == "rounds"
+
+
+def test_parts_of_columns():
+    random_state = np.random.RandomState(0)
+    assert np.bincount(RankBoost()._parts(100, random_state)).tolist() == [10] * 10
+    assert RankBoost(column_share=1.0)._parts(100, random_state) is None
+    assert RankBoost()._parts(1, random_state) is None
+    assert np.bincount(RankBoost(column_share=0.001)._parts(7, random_state)).tolist() == [1] * 7
+
+
+def test_rounds_end_where_no_rule_is_left():
+    """One part has no rule at all, and the other's one has its best weight after some rounds."""
+    X, y = np.array([[0.0, 1], [0, 1], [0, 1], [1, 1], [1, 1], [1, 1]]), [0, 0, 1, 0, 1, 1]
+    model = RankBoost(5000, column_share=0.5, learning_rate=1.0, random_state=0)
+    with pytest.warns(UserWarning, match=r"no rule is left .* after \d+ of 5000"):
+        model.fit(X, y)
+    assert model.ended_for_ == "no rule left"
+    assert set(model.columns_) == {0}
+    assert 0 < model.n_rounds_ < 5000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", ["classes", "grades"])
 def test_grids_by_definition(kind, target):
     X, labels, grades, w = table(kind, 1)
     y = (labels if target == "classes" else grades).astype(float)
     P, H = pair_weights(y, w), np.zeros(30)
-    model = RankBoost(8, target=target, rankers="grids", n_first=2).fit(X, y, w)
+    model = RankBoost(8, target=target, rankers="grids", n_first=2, **ORIGINAL).fit(X, y, w)
     assert (model.second_columns_ >= 0).any()
     np.testing.assert_array_equal(model.fit(sp.csr_array(X), y, w).weights_, model.weights_)
     for place, weight in enumerate(model.weights_):
@@ -215,7 +267,8 @@ def test_rows_that_can_be_separated():
 
 def test_a_rule_without_mistakes_ends_soon():
     X, y = np.array([[0.0], [1], [2], [3]]), np.array(["no", "no", "yes", "yes"])
-    model = RankBoost().fit(X, y)
+    model = RankBoost(**ORIGINAL).fit(X, y)
+    assert model.ended_for_ == "all pairs in order"
     assert model.n_rounds_ < 10
     assert set(model.thresholds_) == {1.5}
     assert list(model.predict([[1.4], [1.6]])) == ["no", "yes"]
@@ -235,8 +288,8 @@ def test_weights_are_repetitions():
     w = np.arange(30) % 4
     repeated = np.repeat(np.arange(30), w)
     for target, labels in (("classes", y), ("grades", grades)):
-        weighted = RankBoost(10, target=target).fit(X, labels, w)
-        plain = RankBoost(10, target=target).fit(X[repeated], labels[repeated])
+        weighted = RankBoost(10, target=target, random_state=0).fit(X, labels, w)
+        plain = RankBoost(10, target=target, random_state=0).fit(X[repeated], labels[repeated])
         np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X))
 
 
@@ -303,7 +356,7 @@ def test_neighbouring_numbers_are_told_apart():
 
 def test_threads_do_not_change_the_rules():
     X, y = load_breast_cancer(return_X_y=True)
-    one, three = (RankBoost(30, rankers="grids", n_jobs=n).fit(X, y) for n in (1, 3))
+    one, three = (RankBoost(30, rankers="grids", random_state=0, n_jobs=n).fit(X, y) for n in (1, 3))
     assert one.rules() == three.rules()
     np.testing.assert_array_equal(one.weights_, three.weights_)
 
@@ -329,6 +382,10 @@ def test_columns_that_say_nothing():
         ({"target": "grades"}, [[1.0], [2]], ["a", "b"], "must be numbers"),
         ({"target": "order"}, [[1.0], [2]], [0, 1], "target must be one of"),
         ({"rankers": "trees"}, [[1.0], [2]], [0, 1], "rankers must be one of"),
+        ({"step": "second-method"}, [[1.0], [2]], [0, 1], "step must be one of"),
+        ({"learning_rate": 1.5}, [[1.0], [2]], [0, 1], "learning_rate must be a share"),
+        ({"column_share": 0}, [[1.0], [2]], [0, 1], "column_share must be a share"),
+        ({"column_share": "all"}, [[1.0], [2]], [0, 1], "column_share must be one of"),
         ({"n_rounds": 0}, [[1.0], [2]], [0, 1], "n_rounds must be a whole number"),
         ({"validation_fraction": 1.0}, [[1.0], [2]], [0, 1], "validation_fraction must be a share"),
     ],
@@ -351,7 +408,13 @@ def test_the_compiled_search_checks_what_it_is_given():
         _native.Stumps(ones, rows, np.array([0, 2], dtype=np.int32), 2)
     with pytest.raises(ValueError, match="do not fit"):
         _native.Stumps(ones, rows, np.array([0, 1], dtype=np.int32), 4)
+    for parts, words in (([0], "be named"), ([0, 1, 0], "per column"), ([0, 2], "a part is out of range")):
+        given = None if len(parts) == 1 else np.array(parts, dtype=np.int32)
+        with pytest.raises(ValueError, match=words):
+            _native.Stumps(ones, rows, np.array([0, 1, 2], dtype=np.int32), 4, False, 1, None, given, 2)
     search = _native.Stumps(ones, rows, np.array([0, 2], dtype=np.int32), 4)
+    with pytest.raises(ValueError, match="no such part"):
+        search.best(np.ones(4), 0, np.empty(4, np.uint8), part=1)
     with pytest.raises(ValueError, match="per row"):
         search.best(np.ones(3), 0, np.empty(4, np.uint8))
     with pytest.raises(ValueError, match="pairs need"):

@@ -299,6 +299,8 @@ class Stumps:
         by_rows: bool = False,
         n_threads: int = 1,
         callback: Callable[[float], object] | None = None,
+        parts: NDArray[np.int32] | None = None,
+        n_parts: int = 1,
     ) -> None: ...
     def best(
         self,
@@ -307,6 +309,7 @@ class Stumps:
         out: NDArray[np.uint8],
         n_threads: int = 1,
         callback: Callable[[float], object] | None = None,
+        part: int = 0,
     ) -> tuple[int, float, int, float, float]: ...
     @property
     def n_evaluated(self) -> int: ...

@@ -83,7 +83,8 @@ public:
         };
         double by_total = -INFINITE, by_largest = -INFINITE;
         std::int64_t n_evaluated = 0;
-        for (std::int64_t c = block * BLOCK; c < std::min((block + 1) * BLOCK, columns.n_columns()); ++c) {
+        for (std::int64_t place = search_.block_starts_[block]; place < search_.block_starts_[block + 1]; ++place) {
+            const std::int64_t c = search_.order_[place];
             const auto count = static_cast<double>(columns.count(c));
             if (search_.bound(search_.by_total_[c], search_.by_largest_[c], count) >= leaders_.least()) {
                 const Stump best = best_of_column(columns, c, 0.0, sum);
@@ -105,12 +106,12 @@ private:
     Leaders& leaders_;
 };
 
-// Looks for the best partner of a stump, among the columns before a last one.
+// Looks for the best partner of a stump, among a part's columns before a last one.
 class PartnerSearch {
 public:
-    PartnerSearch(const StumpSearch& search, const std::vector<Stump>& firsts, std::int64_t last_column,
-                  std::vector<Ranker>& out)
-        : search_(search), firsts_(firsts), last_column_(last_column), out_(out),
+    PartnerSearch(const StumpSearch& search, const std::vector<Stump>& firsts, std::int64_t part,
+                  std::int64_t last_column, std::vector<Ranker>& out)
+        : search_(search), firsts_(firsts), part_(part), last_column_(last_column), out_(out),
           sums_(static_cast<std::size_t>(search.columns_.first_bin[last_column])),
           marks_(static_cast<std::size_t>(search.columns_.n_rows)) {}
 
@@ -132,7 +133,9 @@ public:
         }
         Ranker& ranker = out_[item] = {first, std::nullopt};
         const auto sum = [&](std::int64_t bin) { return sums_[bin]; };
-        for (std::int64_t c = 0; c < last_column_; ++c) {
+        for (std::int64_t place = search_.part_starts_[part_]; place < search_.part_starts_[part_ + 1]; ++place) {
+            const std::int64_t c = search_.order_[place];
+            if (c >= last_column_) break;
             const Stump second = best_of_column(columns, c, total, sum);
             const double gain = second.size() - ranker.decisive().size();
             const bool is_lower = ranker.second && columns.names[c] < columns.names[ranker.second->column];
@@ -143,24 +146,48 @@ public:
 private:
     const StumpSearch& search_;
     const std::vector<Stump>& firsts_;
-    const std::int64_t last_column_;
+    const std::int64_t part_, last_column_;
     std::vector<Ranker>& out_;
     std::vector<double> sums_;  // of bins
     std::vector<std::uint8_t> marks_;
 };
 
-StumpSearch::StumpSearch(SortedColumns columns, bool by_rows) : columns_(std::move(columns)) {
-    const std::int64_t n = columns_.n_columns(), n_blocks = (n + BLOCK - 1) / BLOCK;
+StumpSearch::StumpSearch(SortedColumns columns, bool by_rows, const std::int32_t* parts, std::int64_t n_parts)
+    : columns_(std::move(columns)) {
+    order_columns(parts, n_parts);
+    const std::int64_t n = columns_.n_columns(), n_blocks = part_blocks_.back();
     for (auto* bounds : {&by_total_, &by_largest_}) bounds->assign(static_cast<std::size_t>(n), INFINITE);
     for (auto* bounds : {&block_by_total_, &block_by_largest_}) {
         bounds->assign(static_cast<std::size_t>(n_blocks), INFINITE);
     }
     block_count_.resize(static_cast<std::size_t>(n_blocks));
-    for (std::int64_t c = 0; c < n; ++c) {
-        block_count_[c / BLOCK] = std::max(block_count_[c / BLOCK], static_cast<double>(columns_.count(c)));
+    for (std::int64_t block = 0; block < n_blocks; ++block) {
+        for (std::int64_t place = block_starts_[block]; place < block_starts_[block + 1]; ++place) {
+            const auto count = static_cast<double>(columns_.count(order_[place]));
+            block_count_[block] = std::max(block_count_[block], count);
+        }
     }
     pulls_.resize(static_cast<std::size_t>(columns_.n_rows));
     if (by_rows) index_rows();
+}
+
+// Within a part, columns stay in their order: those that reach the most rows first.
+void StumpSearch::order_columns(const std::int32_t* parts, std::int64_t n_parts) {
+    const std::int64_t n = columns_.n_columns();
+    const auto part_of = [&](std::int64_t c) { return parts == nullptr ? 0 : parts[columns_.names[c]]; };
+    part_starts_.assign(static_cast<std::size_t>(n_parts) + 1, 0);
+    for (std::int64_t c = 0; c < n; ++c) ++part_starts_[part_of(c) + 1];
+    for (std::int64_t part = 0; part < n_parts; ++part) part_starts_[part + 1] += part_starts_[part];
+    order_.resize(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> next(part_starts_.begin(), part_starts_.end() - 1);
+    for (std::int64_t c = 0; c < n; ++c) order_[next[part_of(c)]++] = static_cast<std::int32_t>(c);
+    part_blocks_ = {0};
+    for (std::int64_t part = 0; part < n_parts; ++part) {
+        for (std::int64_t at = part_starts_[part]; at < part_starts_[part + 1]; at += BLOCK)
+            block_starts_.push_back(at);
+        part_blocks_.push_back(static_cast<std::int64_t>(block_starts_.size()));
+    }
+    block_starts_.push_back(n);
 }
 
 void StumpSearch::index_rows() {
@@ -202,11 +229,13 @@ double StumpSearch::block_bound(std::int64_t block) const {
     return bound(block_by_total_[block], block_by_largest_[block], block_count_[block]);
 }
 
-bool StumpSearch::leaders(int count, int n_threads, const Interrupted& interrupted, std::vector<Stump>& out) {
+bool StumpSearch::leaders(std::int64_t part, int count, int n_threads, const Interrupted& interrupted,
+                          std::vector<Stump>& out) {
     Leaders found(columns_, static_cast<std::size_t>(count));
-    const auto n_blocks = static_cast<std::int64_t>(block_count_.size());
     std::vector<std::pair<double, std::int64_t>> waiting;
-    for (std::int64_t block = 0; block < n_blocks; ++block) waiting.push_back({-block_bound(block), block});
+    for (std::int64_t block = part_blocks_[part]; block < part_blocks_[part + 1]; ++block) {
+        waiting.push_back({-block_bound(block), block});
+    }
     const auto first = std::min_element(waiting.begin(), waiting.end());
     if (first != waiting.end()) {
         BlockSearch(*this, found)(first->second);
@@ -227,10 +256,11 @@ bool StumpSearch::leaders(int count, int n_threads, const Interrupted& interrupt
     return true;
 }
 
-bool StumpSearch::best(const double* pulls, int n_first, int n_threads, const Interrupted& interrupted, Ranker& out) {
+bool StumpSearch::best(const double* pulls, std::int64_t part, int n_first, int n_threads,
+                       const Interrupted& interrupted, Ranker& out) {
     drift(pulls);
     std::vector<Stump> firsts;
-    if (!leaders(std::max(1, n_first), n_threads, interrupted, firsts)) return false;
+    if (!leaders(part, std::max(1, n_first), n_threads, interrupted, firsts)) return false;
     out = firsts.empty() ? Ranker{} : Ranker{firsts[0], std::nullopt};
     if (firsts.empty() || n_first == 0) return true;
     double largest = 0;
@@ -241,7 +271,7 @@ bool StumpSearch::best(const double* pulls, int n_first, int n_threads, const In
         ++last_column;
     }
     std::vector<Ranker> rankers(firsts.size());
-    const auto make = [&] { return PartnerSearch(*this, firsts, last_column, rankers); };
+    const auto make = [&] { return PartnerSearch(*this, firsts, part, last_column, rankers); };
     if (!run_parallel(static_cast<std::int64_t>(firsts.size()), n_threads, interrupted, make)) return false;
     for (const Ranker& ranker : rankers) {
         if (ranker.decisive().size() > out.decisive().size()) out = ranker;

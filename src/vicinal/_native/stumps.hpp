@@ -26,13 +26,15 @@ struct Ranker {
 
 class StumpSearch {
 public:
-    StumpSearch(SortedColumns columns, bool by_rows);
+    // parts[c] is the part, from 0, that the table's column c belongs to; without parts there is one.
+    StumpSearch(SortedColumns columns, bool by_rows, const std::int32_t* parts, std::int64_t n_parts);
 
-    // The stump whose rows have the sum of largest absolute value, of pulls whose total is zero. Where n_first is not
-    // 0, each of the n_first best stumps of different columns also looks for a partner. Of equals the lowest column
-    // counts, then the lowest threshold. The answer is exact and the same on any number of threads.
-    // Returns false when interrupted.
-    bool best(const double* pulls, int n_first, int n_threads, const Interrupted& interrupted, Ranker& out);
+    // The stump, among the columns of a part, whose rows have the sum of largest absolute value, of pulls whose total
+    // is zero. Where n_first is not 0, each of the n_first best stumps of different columns also looks for a partner.
+    // Of equals the lowest column counts, then the lowest threshold. The answer is exact and the same on any number of
+    // threads. Returns false when interrupted.
+    bool best(const double* pulls, std::int64_t part, int n_first, int n_threads, const Interrupted& interrupted,
+              Ranker& out);
 
     const SortedColumns& columns() const { return columns_; }
     double threshold(const Stump& stump) const;
@@ -43,6 +45,10 @@ private:
     friend class BlockSearch;
     friend class PartnerSearch;
     SortedColumns columns_;
+    std::vector<std::int32_t> order_;         // columns, part by part
+    std::vector<std::int64_t> part_starts_;   // in order_; one more than there are parts
+    std::vector<std::int64_t> block_starts_;  // in order_, of blocks within a part; one more than there are blocks
+    std::vector<std::int64_t> part_blocks_;   // a part's first block; one more than there are parts
     // The best |pull| of a column when it was last looked at, less the drift until then: in total, and of the row that
     // drifted most, times the column's entries. Of a block of columns, the largest.
     std::vector<double> by_total_, by_largest_;
@@ -54,11 +60,12 @@ private:
     std::vector<std::int64_t> row_starts_;  // a row's bins, those of columns that reach the most rows first
     std::vector<std::int32_t> row_bins_;
 
+    void order_columns(const std::int32_t* parts, std::int64_t n_parts);
     void index_rows();
     void drift(const double* pulls);
     double bound(double by_total, double by_largest, double count) const;
     double block_bound(std::int64_t block) const;
-    bool leaders(int count, int n_threads, const Interrupted& interrupted, std::vector<Stump>& out);
+    bool leaders(std::int64_t part, int count, int n_threads, const Interrupted& interrupted, std::vector<Stump>& out);
 };
 
 }  // namespace vicinal

@@ -54,7 +54,7 @@ class RankBoostMap(TakesSparseFloats, TransformerMixin, BaseEstimator):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from vicinal.learned import RankBoost, RankBoostMap
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = RankBoostMap(RankBoost(n_rounds=100)).fit(X, y)
+    >>> model = RankBoostMap(RankBoost(n_rounds=100, column_share=1.0)).fit(X, y)
     >>> features = model.transform(X)
     >>> features.shape
     (569, 100)
