@@ -16,7 +16,14 @@ if TYPE_CHECKING:
         RBFMap,
         SubsetProductMap,
     )
-    from .learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
+    from .learned import (
+        DenoisingAutoencoder,
+        NeuralKernel,
+        NeuralReduction,
+        RankBoost,
+        RankBoostMap,
+        StackedDenoisingAutoencoder,
+    )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
@@ -73,6 +80,8 @@ __all__ = [
     "LaplacianScore",
     "LinkRanking",
     "MaximumVariance",
+    "NeuralKernel",
+    "NeuralReduction",
     "OnlinePerceptron",
     "PolynomialMap",
     "ProjectedLandmarks",
