@@ -130,7 +130,8 @@ def state_of(model):
 def answer(model, rows):
     if looks_at_all_rows(model):
         return model.recommend(top=3).scores
-    answer_of = getattr(model, "transform", None) or model.decision_function
+    names = ("transform", "decision_function", "kernel")
+    answer_of = next(getattr(model, name) for name in names if hasattr(model, name))
     found = answer_of(rows)
     return found.toarray() if sp.issparse(found) else np.asarray(found)
 

@@ -105,7 +105,7 @@ def test_single_precision_stays(table):
 def test_held_out_rows_end_the_training(table):
     model = fitted(table, n_epochs=200, n_epochs_no_change=2)
     assert model.n_iter_ == len(model.loss_curve_) == len(model.validation_score_) < 200
-    assert model.validation_score_.argmax() == model.n_iter_ - 3
+    assert model.validation_score_[-2:].max() <= model.validation_score_[-3] + model.tol
     assert (model.validation_score_ < 0).all()  # logarithms of probabilities
 
 

@@ -46,6 +46,7 @@ class Schedule:
     batch_size: int
     n_epochs: int
     n_epochs_no_change: int
+    tol: float
 
 
 def checked_schedule(model: Any, least_batch: int = 1) -> Schedule:
@@ -62,6 +63,7 @@ def checked_schedule(model: Any, least_batch: int = 1) -> Schedule:
         check_count("batch_size", model.batch_size, least=least_batch),
         check_count("n_epochs", model.n_epochs),
         check_count("n_epochs_no_change", model.n_epochs_no_change),
+        check_non_negative("tol", model.tol),
     )
 
 
@@ -72,10 +74,17 @@ class History:
     losses: list[float] = field(default_factory=list)
     qualities: list[float] = field(default_factory=list)
 
+    best: int = 0
+
+    def note(self, quality: float, tol: float) -> None:
+        """Adds the quality after an epoch, which is the best one if it betters the best so far by more than `tol`."""
+        self.qualities.append(quality)
+        if quality > self.qualities[self.best] + tol:
+            self.best = len(self.qualities) - 1
+
     @property
     def since_best(self) -> int:
-        """Epochs since the best one; 0 where it is the last one, or where nothing was held out."""
-        return len(self.qualities) - 1 - int(np.argmax(self.qualities)) if self.qualities else 0
+        return max(len(self.qualities) - 1 - self.best, 0)
 
 
 class Batches:
@@ -91,7 +100,8 @@ class Batches:
         """The rows, as a matrix of only the columns where they have entries, and which columns these are."""
         batch = self.rows[places]
         if not sp.issparse(batch):
-            return batch, slice(None)
+            has_entries = batch.any(axis=0)
+            return (batch, slice(None)) if has_entries.all() else (batch[:, has_entries], np.flatnonzero(has_entries))
         self.seen[batch.indices] = True
         columns = np.flatnonzero(self.seen)
         self.seen[columns] = False
@@ -158,7 +168,8 @@ def train(
             if tell is not None:
                 tell((epoch + 1) / schedule.n_epochs)
             if len(held_out):
-                history.qualities.append(network.quality(left_out @ network.column_weights, classes[held_out]))
+                quality = network.quality(left_out @ network.column_weights, classes[held_out])
+                history.note(quality, schedule.tol)
                 if history.since_best == 0:
                     best = _copies(network)
                 elif history.since_best >= schedule.n_epochs_no_change:
@@ -206,18 +217,21 @@ class Prepared:
 
 
 def prepared(rows: Matrix) -> Prepared:
-    n_columns, columns = rows.shape[1], np.arange(rows.shape[1])
-    entries = rows.data if sp.issparse(rows) else rows.ravel()
-    total = float(np.vdot(entries.astype(np.float64), entries.astype(np.float64)))
-    scale = np.sqrt(rows.shape[0] / total) if total else 1.0
-    if sp.issparse(rows):
-        columns = np.unique(rows.indices)
+    n_columns, is_sparse = rows.shape[1], sp.issparse(rows)
+    if is_sparse and not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    entries = (rows.data if is_sparse else rows.ravel()).astype(np.float64, copy=False)
+    total = float(np.vdot(entries, entries))
+    scale = float(np.sqrt(rows.shape[0] / total)) if total else 1.0
+    columns = np.unique(rows.indices) if is_sparse else np.flatnonzero(rows.any(axis=0))
+    if not len(columns):
+        columns = np.zeros(1, dtype=np.intp)
+    if is_sparse:
         place = np.zeros(n_columns, dtype=np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)
         data = rows.data * rows.dtype.type(scale)
-        shape = (rows.shape[0], max(1, len(columns)))
-        rows = sp.csr_matrix((data, place[rows.indices], rows.indptr), shape=shape)
-        columns = columns if len(columns) else np.zeros(1, dtype=np.intp)
+        rows = sp.csr_matrix((data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(columns)))
     else:
-        rows = rows * rows.dtype.type(scale)
-    return Prepared(rows, columns, float(scale), n_columns)
+        rows = rows[:, columns] * rows.dtype.type(scale)
+    return Prepared(rows, columns, scale, n_columns)

@@ -67,6 +67,8 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         `n_epochs_no_change` epochs have not bettered `validation_score_`, and the weights are those after the best
         epoch. With None, or where two classes cannot spare a row, all epochs take place and the last one counts.
     n_epochs_no_change : int, default=10
+    tol : float, default=1e-3
+        An epoch betters the score if it raises it by more than this above the best so far.
     random_state : int, RandomState instance or None, default=None
         Draws first weights, held-out rows and the order of rows.
     n_jobs : int or None, default=None
@@ -117,10 +119,10 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
     >>> from vicinal.learned import NeuralKernel
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = scale(X)
-    >>> model = NeuralKernel((5,), random_state=0).fit(X[::2], y[::2])
+    >>> model = NeuralKernel(random_state=0).fit(X[::2], y[::2])
     >>> K = model.kernel(X[1::2])
     >>> same = y[1::2, None] == y[1::2]
-    >>> bool(K[same].mean() > 0.5), bool(K[~same].mean() < -0.5)
+    >>> bool(K[same].mean() > 0.3), bool(K[~same].mean() < -0.3)
     (True, True)
     """
 
@@ -135,6 +137,7 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         n_epochs: int = 200,
         validation_fraction: float | None = 0.1,
         n_epochs_no_change: int = 10,
+        tol: float = 1e-3,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -146,6 +149,7 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         self.n_epochs = n_epochs
         self.validation_fraction = validation_fraction
         self.n_epochs_no_change = n_epochs_no_change
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
 

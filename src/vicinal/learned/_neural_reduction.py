@@ -96,6 +96,8 @@ class NeuralReduction(
         bettered `validation_score_`, and the weights are those after the best epoch. With None, or where two classes
         cannot spare a row, all epochs take place and the last one counts.
     n_epochs_no_change : int, default=10
+    tol : float, default=1e-3
+        An epoch betters the score if it raises it by more than this above the best so far.
     random_state : int, RandomState instance or None, default=None
         Draws first weights, held-out rows and the order of rows.
     n_jobs : int or None, default=None
@@ -154,6 +156,7 @@ class NeuralReduction(
         n_epochs: int = 200,
         validation_fraction: float | None = 0.1,
         n_epochs_no_change: int = 10,
+        tol: float = 1e-3,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -165,6 +168,7 @@ class NeuralReduction(
         self.n_epochs = n_epochs
         self.validation_fraction = validation_fraction
         self.n_epochs_no_change = n_epochs_no_change
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
 
