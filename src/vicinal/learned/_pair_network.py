@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Any
 
@@ -17,8 +18,10 @@ FIRST_WEIGHTS = 0.01  # deviation of the columns' weights at first: what is not 
 LARGEST_SUM = 1e18  # sums of two such are still finite
 
 
-class _Layers:
+class _Layers(ABC):
     """Layers of tanh after the first one's sums: `others` are its biases, then weights and biases of each other one."""
+
+    pair_weights: tuple[float, float] = (1.0, 1.0)  # of one class, and of two
 
     def __init__(self, column_weights: Floats, others: list[Floats]):
         self.column_weights, self.others = column_weights, others
@@ -61,16 +64,15 @@ class _Layers:
         weighted = weights * errors
         return float(np.vdot(weighted, errors)), 2 * weighted
 
-    pair_weights: tuple[float, float] = (1.0, 1.0)
-
     def balance(self, classes: Places) -> None:
         """Sets the weights of pairs: 1 on average, for as many pairs of one class as of two."""
         shares = np.bincount(classes) / len(classes)
         same = float(shares @ shares)
         self.pair_weights = (0.5 / same, 0.5 / (1 - same))
 
+    @abstractmethod
     def kernel(self, sums: Floats, other_sums: Floats, n_threads: int = 1) -> Floats:
-        raise NotImplementedError
+        """Of rows with other rows, by the sums of both."""
 
     def quality(self, sums: Floats, classes: Places) -> float:
         """The centred alignment with the kernel of the classes."""
