@@ -37,6 +37,7 @@ NATIVE = (
     "test_graphs.py",
     "test_hashing.py",
     "test_line.py",
+    "test_neural_kernel.py",
     "test_row_sparse.py",
     "test_snfs.py",
     "test_walks.py",

@@ -45,6 +45,8 @@ from vicinal import (
     LaplacianScore,
     LinkRanking,
     MaximumVariance,
+    NeuralKernel,
+    NeuralReduction,
     OnlinePerceptron,
     PolynomialMap,
     ProjectedLandmarks,
@@ -74,6 +76,8 @@ CASES = [  # each with a parameter that it refuses
     (SpectralFeatures(2, random_state=0), {"n_components": 0}),
     (DenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
     (StackedDenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
+    (NeuralKernel((4,), n_epochs=2, random_state=0), {"form": "none"}),
+    (NeuralReduction(4, n_epochs=2, random_state=0), {"batch_size": 0}),
     (RankBoost(10), {"rankers": "none"}),
     (RankBoostMap(RankBoost(10)), {"ranker__n_rounds": 0}),
     (RandomFourierFeatures(8, random_state=0), {"frequencies": "none"}),
@@ -126,7 +130,8 @@ def state_of(model):
 def answer(model, rows):
     if looks_at_all_rows(model):
         return model.recommend(top=3).scores
-    answer_of = getattr(model, "transform", None) or model.decision_function
+    names = ("transform", "decision_function", "kernel")
+    answer_of = next(getattr(model, name) for name in names if hasattr(model, name))
     found = answer_of(rows)
     return found.toarray() if sp.issparse(found) else np.asarray(found)
 

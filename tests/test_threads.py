@@ -27,6 +27,8 @@ FAST = {
     "HashedProjection": {"n_components": 512},
     "RandLocal": {"n_groups": 100},
     "RULLS": {"n_iterations": 10},
+    "NeuralKernel": {"n_epochs": 2},
+    "NeuralReduction": {"n_epochs": 2},
     "RankBoost": {"n_rounds": 20},
     "UDFS": {"max_iter": 3},
     "NDFS": {"max_iter": 3},

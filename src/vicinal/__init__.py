@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .learned import (
         DenoisingAutoencoder,
         LearnedKernelFeatures,
+        NeuralKernel,
+        NeuralReduction,
         PivotMap,
         RankBoost,
         RankBoostMap,
@@ -81,6 +83,8 @@ __all__ = [
     "LearnedKernelFeatures",
     "LinkRanking",
     "MaximumVariance",
+    "NeuralKernel",
+    "NeuralReduction",
     "OnlinePerceptron",
     "PivotMap",
     "PolynomialMap",

@@ -77,9 +77,11 @@ def _is_deliberate(error):
 
 
 def answer(model, X):
-    """What a fitted model says of rows: features, chosen columns, scores of classes, or of links between them."""
+    """What a fitted model says of rows: features, chosen columns, scores, a kernel with themselves, or links."""
     if looks_at_all_rows(model):
         return asked(model.scores_between, np.arange(len(model.names_)), np.arange(len(model.names_)))
+    if not hasattr(model, "transform") and hasattr(model, "kernel"):
+        return np.diagonal(asked(model.kernel, X))
     out = asked(model.transform if hasattr(model, "transform") else model.decision_function, X)
     if hasattr(out, "to_numpy"):
         return out.to_numpy()

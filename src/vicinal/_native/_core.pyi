@@ -314,6 +314,18 @@ class Stumps:
     @property
     def n_evaluated(self) -> int: ...
 
+def pair_kernel(
+    left: NDArray[np.float32],
+    right: NDArray[np.float32],
+    other_left: NDArray[np.float32],
+    other_right: NDArray[np.float32],
+    weights: list[NDArray[np.float64]],
+    biases: list[NDArray[np.float64]],
+    out: NDArray[np.float32],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
 def ordered_pairs(
     scores: NDArray[np.float64], grades: NDArray[np.float64], ranks: NDArray[np.int32], weights: NDArray[np.float64]
 ) -> float: ...

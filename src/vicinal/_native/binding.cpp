@@ -370,6 +370,7 @@ NB_MODULE(_core, m) {
     bind_latent(m);
     bind_alignment(m);
     bind_stumps(m);
+    bind_pair_network(m);
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("finish", &finish, "columns"_a, "values"_a, "n_groups"_a, "mean_distances"_a, "epsilon"_a, "unit_rows"_a,

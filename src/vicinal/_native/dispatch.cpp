@@ -9,6 +9,7 @@ namespace vicinal {
     HashColumns hash_columns;         \
     Exponentials exponentials;        \
     TakeSampledStep sampled_step;     \
+    PairOfRow pair_network;           \
     }
 
 DECLARE(baseline)
@@ -18,7 +19,8 @@ static const InstructionSet baseline_set = {"baseline",
                                             &baseline::f64,
                                             baseline::hash_columns,
                                             baseline::exponentials,
-                                            baseline::sampled_step};
+                                            baseline::sampled_step,
+                                            baseline::pair_network};
 
 #if defined(__x86_64__)
 DECLARE(avx2)
@@ -29,7 +31,8 @@ static const InstructionSet avx2_set = {"avx2",
                                         &avx2::f64,
                                         avx2::hash_columns,
                                         avx2::exponentials,
-                                        avx2::sampled_step};
+                                        avx2::sampled_step,
+                                        avx2::pair_network};
 static const InstructionSet avx512_set = {"avx512",
                                           [] {
                                               return __builtin_cpu_supports("avx512f") &&
@@ -42,13 +45,20 @@ static const InstructionSet avx512_set = {"avx512",
                                           &avx512::f64,
                                           avx512::hash_columns,
                                           avx512::exponentials,
-                                          avx512::sampled_step};
+                                          avx512::sampled_step,
+                                          avx512::pair_network};
 const InstructionSet* const instruction_sets[] = {&avx512_set, &avx2_set, &baseline_set};
 const int n_instruction_sets = 3;
 #elif defined(__aarch64__)
 DECLARE(neon)
-static const InstructionSet neon_set = {
-    "neon", [] { return true; }, &neon::f32, &neon::f64, neon::hash_columns, neon::exponentials, neon::sampled_step};
+static const InstructionSet neon_set = {"neon",
+                                        [] { return true; },
+                                        &neon::f32,
+                                        &neon::f64,
+                                        neon::hash_columns,
+                                        neon::exponentials,
+                                        neon::sampled_step,
+                                        neon::pair_network};
 const InstructionSet* const instruction_sets[] = {&neon_set, &baseline_set};
 const int n_instruction_sets = 2;
 #else

@@ -160,6 +160,26 @@ inline std::size_t room_of(int n_outputs, int width) {
 
 using TakeSampledStep = void(const SampledStep& step);
 
+// A network of two rows whose units are 1 / (1 + 2^s) of the sum s that they receive. Weights are n_in x stride.
+constexpr int PAIRS = 32;       // pairs of a row with others at a time
+constexpr int PAIR_UNITS = 10;  // strides are a multiple of it; what fills them up is zero
+
+struct PairLayer {
+    int n_in, n_out, stride;
+    const float *weights, *biases;
+};
+
+struct PairNetwork {
+    const PairLayer* layers;  // those after the first one's units; the last has one unit
+    int n_layers, widest;
+};
+
+// 1 - 2 times the last unit, of one row with PAIRS others, is added to out. What both say to the first layer comes as
+// exponents of e^2 that are added, or as powers that are multiplied; others are unit after unit. room: 2 widest PAIRS
+// numbers.
+using PairOfRow = void(const PairNetwork& network, const float* row, const float* others, bool by_sums, float* room,
+                       float* out);
+
 struct InstructionSet {
     const char* name;
     bool (*available)();
@@ -168,6 +188,7 @@ struct InstructionSet {
     HashColumns* hash_columns;
     Exponentials* exponentials;
     TakeSampledStep* sampled_step;
+    PairOfRow* pair_network;
 };
 
 // Best first; the last one runs everywhere.

@@ -360,6 +360,7 @@ constexpr Kernels<Real> table = {
 
 #include "hashing_impl.hpp"
 #include "neighbors_impl.hpp"
+#include "pair_network_impl.hpp"
 #include "sampled_impl.hpp"
 
 extern const Kernels<float> f32;

@@ -1,7 +1,9 @@
-"""Codes learned by reconstruction, rules learned from an order of rows, kernels learned from labels."""
+"""Codes learned by reconstruction; rules, kernels and features learned from labels."""
 
 from ._autoencoder import DenoisingAutoencoder
 from ._learned_kernel_features import LearnedKernelFeatures
+from ._neural_kernel import NeuralKernel
+from ._neural_reduction import NeuralReduction
 from ._pivot_map import PivotMap
 from ._rankboost import RankBoost
 from ._rankboost_map import RankBoostMap
@@ -10,6 +12,8 @@ from ._stacked import StackedDenoisingAutoencoder
 __all__ = [
     "DenoisingAutoencoder",
     "LearnedKernelFeatures",
+    "NeuralKernel",
+    "NeuralReduction",
     "PivotMap",
     "RankBoost",
     "RankBoostMap",
