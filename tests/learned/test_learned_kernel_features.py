@@ -45,6 +45,22 @@ def test_stages_may_be_left_out():
     assert alone.transform(X).shape == (len(X), 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "form", "layers"), [("neural", "pairs", (20, 20)), ("neural-products", "products", (20,))]
+)
+@pytest.mark.parametrize("given", [None, (3,)])
+def test_a_neural_kernel_at_pivots(name, form, layers, given):
+    rows = (X - X.mean(0)) / X.std(0)
+    options = {"n_pivots": 15, "n_components": None, "random_state": 0}
+    model = LearnedKernelFeatures(name, hidden_layers=given, **options).fit(rows, SOME)
+    assert model.kernel_.form == form
+    assert tuple(map(len, model.kernel_.layer_biases_))[: len(given or layers)] == (given or layers)
+    np.testing.assert_allclose(model.transform(rows), model.kernel_.kernel(rows, model.pivots_), atol=1e-5)
+    assert (SOME[model.pivot_indices_] == -1).all()
+    with pytest.raises(ValueError, match="a neural kernel has no score of rows"):
+        LearnedKernelFeatures(name, with_score=True, **{**options, "n_components": 5}).fit(rows, SOME)
+
+
 def test_few_features_hold_the_labels():
     for options in ({}, {"projection": "labels"}, {"projection": "labels", "with_score": False}):
         model = LearnedKernelFeatures(n_rounds=100, n_pivots=100, n_components=10, random_state=0, **options)
@@ -57,7 +73,10 @@ def test_few_features_hold_the_labels():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kernel": "gaussian"}, "kernel must be one of 'rankboost-stumps', 'rankboost-grids', 'neural'"),
+        (
+            {"kernel": "gaussian"},
+            "kernel must be one of 'rankboost-stumps', .*'neural-products'",
+        ),
         ({"with_score": "yes"}, "with_score must be one of"),
         ({"with_score": True, "n_components": None}, "with_score=True needs"),
         ({"n_rounds": 0}, "n_rounds must be"),

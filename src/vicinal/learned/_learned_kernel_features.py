@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from .._calls import obeys_n_jobs
 from .._validation import Matrix, check_choice, check_count
 from ._labels import PartialLabels
+from ._neural_kernel import NeuralKernel
 from ._pivot_map import PivotMap
 from ._rankboost import RankBoost
 from ._rankboost_map import RankBoostMap
 
 Floats = NDArray[np.float64]
 
-KERNELS = ("rankboost-stumps", "rankboost-grids", "neural")
+KERNELS = ("rankboost-stumps", "rankboost-grids", "neural", "neural-products")
 
 
 @obeys_n_jobs
@@ -29,10 +30,14 @@ class LearnedKernelFeatures(PivotMap):
 
     Parameters
     ----------
-    kernel : {"rankboost-stumps", "rankboost-grids", "neural"} or estimator, default="rankboost-stumps"
-        Rules of one column, or of one or two; a network of pairs of rows; or what `PivotMap` takes.
+    kernel : {"rankboost-stumps", "rankboost-grids", "neural", "neural-products"} or estimator, \
+            default="rankboost-stumps"
+        Rules of one column, or of one or two; a network of pairs of rows, or products of what a network makes of each;
+        or any estimator that `PivotMap` takes.
     n_rounds : int, default=5000
         Rounds (T) of RankBoost.
+    hidden_layers : tuple of int or None, default=None
+        Units of each hidden layer of a neural kernel. None: (20, 20) for pairs, (20,) for products.
     n_pivots : int or None, default=1000
         None leaves pivots out: features of RankBoost's rules are projected as they are.
     pivots : {"random", "k-means", "k-means++"}, default="random"
@@ -89,6 +94,7 @@ class LearnedKernelFeatures(PivotMap):
         kernel: Any = "rankboost-stumps",
         *,
         n_rounds: int = 5000,
+        hidden_layers: tuple[int, ...] | None = None,
         n_pivots: int | None = 1000,
         pivots: str = "random",
         whiten: bool = False,
@@ -111,11 +117,16 @@ class LearnedKernelFeatures(PivotMap):
             n_jobs=n_jobs,
         )
         self.n_rounds = n_rounds
+        self.hidden_layers = hidden_layers
         self.with_score = with_score
 
     def _make_kernel(self) -> Any:
         if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
             return self.kernel
+        if self.kernel.startswith("neural"):
+            form = "products" if self.kernel == "neural-products" else "pairs"
+            default = (20,) if form == "products" else (20, 20)
+            return NeuralKernel(default if self.hidden_layers is None else self.hidden_layers, form=form)
         return RankBoostMap(RankBoost(self.n_rounds, rankers=self.kernel.removeprefix("rankboost-")))
 
     def _fitted_kernel(self, rows: Matrix, labels: PartialLabels | None, random_state: np.random.RandomState) -> Any:
