@@ -103,8 +103,9 @@ def features(
 def fit_model(model: Any, F: Any, y: NDArray | None) -> bool:
     """Fits the model and returns whether its solver converged."""
     if isinstance(model, LinearSVC):
-        # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones.
-        model.set_params(dual=sp.issparse(F) or F.shape[0] < F.shape[1])
+        # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones, and the
+        # only one for the hinge loss.
+        model.set_params(dual=model.loss == "hinge" or sp.issparse(F) or F.shape[0] < F.shape[1])
     _, caught = recording_warnings(lambda: model.fit(F, y))
     show_again(caught, but=ConvergenceWarning)
     return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
