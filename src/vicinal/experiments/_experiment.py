@@ -58,7 +58,7 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """A method with parameters fixed; `vary` makes a variant of each value.
+    """A method with parameters fixed, those of `without` to None; `vary` makes a variant of each value.
 
     Parameters of the method's map are varied, or its size: `n_groups` of any method that grows by groups,
     `n_components` of the others. Methods are ranked among those with the same `among`, a kernel's name for example.
@@ -71,6 +71,7 @@ class MethodSpec:
     id: str = ""
     label: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
     model: Mapping[str, Any] = field(default_factory=dict)
     vary: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     rows: int | None = None
@@ -334,7 +335,7 @@ class Experiment:
         method = find_method(spec.name)
         is_size = variant.parameter == "n_groups" or variant.parameter == method.size
         varied = {variant.parameter: variant.value} if variant.parameter and not is_size else {}
-        return method.fixing({**spec.parameters, **varied}, spec.model)
+        return method.fixing({**spec.parameters, **dict.fromkeys(spec.without), **varied}, spec.model)
 
     def variants(self, spec: MethodSpec) -> list[Variant]:
         """Every combination of noise, conditions and varied parameters; an empty one where nothing varies."""
