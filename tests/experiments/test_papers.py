@@ -32,6 +32,12 @@ class TestPackaged:
         assert experiment_names() == [
             "expand-accuracy",
             "expand-kernel-error",
+            "kernels-labels",
+            "kernels-noise",
+            "kernels-table1",
+            "kernels-table2",
+            "kernels-table3",
+            "kernels-table4",
             "randlocal-figure4",
             "randlocal-figure5",
             "randlocal-table3",
