@@ -344,8 +344,15 @@ class TestQuickRuns:
 
     def test_sizes_are_small(self):
         task = TASKS["semi-supervised"]
-        given = {"n_rounds": 5000, "map__n_pivots": 50, "n_pivots": None, "whiten": True, "gamma": 900.0}
-        assert task.quick_parameters(given) == {**given, "n_rounds": 200}
+        given = {
+            "map__n_rounds": 5000,
+            "n_first": 10,
+            "n_clusters": 100,
+            "whiten": True,
+            "gamma": 900.0,
+            "n_pivots": None,
+        }
+        assert task.quick_parameters(given) == {**given, "map__n_rounds": 200, "n_clusters": 20}
         methods = '[{ name = "rankboost", model = { n_rounds = 5000, n_first = 3 } }]'
         quick = read_experiment("mine", DECLARED.replace('["raw", "rankboost"]', methods)).quickened()
         assert quick.methods[0].model == {"n_rounds": 200, "n_first": 3}

@@ -96,10 +96,18 @@ def _describe(estimator: Any) -> Any:
         return [_describe(step) for _, step in estimator.steps]
     name = type(estimator).__name__
     if not type(estimator).__module__.startswith("vicinal"):
-        changed = {key: value for key, value in estimator.get_params().items() if value != _default(estimator, key)}
-        return [name, {key: repr(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
+        own = estimator.get_params(deep=False)
+        changed = {key: value for key, value in own.items() if value != _default(estimator, key)}
+        return [name, {key: _described(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
     parameters = estimator.get_params()
     return [name, {key: repr(value) for key, value in sorted(parameters.items()) if key not in NO_MATTER}]
+
+
+def _described(value: Any) -> Any:
+    """A parameter that may be an estimator, or a list of them with their names."""
+    if isinstance(value, list) and all(isinstance(step, tuple) for step in value):
+        return [_described(step) for _, step in value]
+    return _describe(value) if hasattr(value, "get_params") else repr(value)
 
 
 def _default(estimator: Any, parameter: str) -> Any:

@@ -28,7 +28,8 @@ from .._task import Task
 from .._toml_keys import is_of
 from .._work import Outcome, Work, nonzeros, readable, stratified_sample
 
-QUICK_SIZE, QUICK_TUNING_ROWS, QUICK_TUNING_FOLDS = 200, 300, 2
+QUICK_PART, QUICK_LEAST = 25, 20  # of rounds, pivots and centres: a 25th, but not fewer than 20
+QUICK_TUNING_ROWS, QUICK_TUNING_FOLDS = 300, 2
 RULE_FEATURES = 100
 LOSSES = {"hinge": "hinge loss", "squared_hinge": "squared hinge loss"}
 
@@ -133,9 +134,9 @@ class SemiSupervised(Task):
         )
 
     def quick_parameters(self, parameters: Any) -> dict[str, Any]:
-        """Rounds, pivots, clusters: at most 200 of each."""
+        """Fewer rounds, pivots and centres, in the same order."""
         return {
-            name: min(value, QUICK_SIZE) if isinstance(value, int) and _is_size(name) else value
+            name: min(value, max(QUICK_LEAST, value // QUICK_PART)) if _is_size(name, value) else value
             for name, value in parameters.items()
         }
 
@@ -205,7 +206,7 @@ class SemiSupervised(Task):
         )
 
     def quick_size(self, experiment: Experiment) -> str:
-        return f"at most {QUICK_SIZE} rounds, pivots and centres"
+        return f"one in {QUICK_PART} of all rounds, pivots and centres"
 
     def tables(self, experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
         """Under several conditions these across, a table for each data set; of one data set metrics across."""
@@ -284,8 +285,8 @@ def _capped(work: Work, outcome: Outcome, rows: Sample) -> Sample:
     return rows[keep]
 
 
-def _is_size(name: str) -> bool:
-    return name.rpartition("__")[2].startswith("n_") and not name.endswith("n_jobs")
+def _is_size(name: str, value: Any) -> bool:
+    return isinstance(value, int) and name.rpartition("__")[2].startswith("n_")
 
 
 def _varied(summary: Summary) -> str:
