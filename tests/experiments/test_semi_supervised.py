@@ -342,6 +342,11 @@ class TestQuickRuns:
         work = work_of(experiment, experiment.cells()[0], threads=1, load=lambda name: sample)
         np.testing.assert_array_equal(work.sample.y, np.where(sample.y < 0, -1, 1 - sample.y))
 
+    def test_the_first_and_the_last_condition_are_left(self):
+        quick = self.declared("labelled = [1.0, 0.1, 0.01]").quickened()
+        assert quick.options.labelled == (1.0, 0.01)
+        assert quick.options.flipped == (0.0,)
+
     def test_sizes_are_small(self):
         task = TASKS["semi-supervised"]
         given = {

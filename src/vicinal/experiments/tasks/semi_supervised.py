@@ -129,6 +129,8 @@ class SemiSupervised(Task):
     def quick_options(self, options: SemiSupervisedOptions) -> SemiSupervisedOptions:
         return replace(
             options,
+            labelled=_ends(options.labelled),
+            flipped=_ends(options.flipped),
             tuning_rows=min(options.tuning_rows, QUICK_TUNING_ROWS),
             tuning_folds=min(options.tuning_folds, QUICK_TUNING_FOLDS),
         )
@@ -286,7 +288,12 @@ def _capped(work: Work, outcome: Outcome, rows: Sample) -> Sample:
 
 
 def _is_size(name: str, value: Any) -> bool:
-    return isinstance(value, int) and name.rpartition("__")[2].startswith("n_")
+    own = name.rpartition("__")[2]
+    return isinstance(value, int) and (own.startswith("n_") or own == "max_iter")
+
+
+def _ends(shares: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(dict.fromkeys((shares[0], shares[-1])))
 
 
 def _varied(summary: Summary) -> str:
