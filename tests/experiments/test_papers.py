@@ -420,7 +420,7 @@ class TestLearnedKernels:
         assert [(spec.name, spec.scale) for spec in table.data] == [("imdb_uni_bi", "none")]
         assert all(0.98 < value[0] < 1 for figures in table.paper.values() for value in figures["imdb_uni_bi"].values())
 
-    @pytest.mark.parametrize(("name", "n_values"), zip(TABLES, (11, 18, 12, 16), strict=True))
+    @pytest.mark.parametrize(("name", "n_values"), list(zip(TABLES, (11, 18, 12, 16), strict=True)))
     def test_claims_agree_with_the_papers_own_values(self, name, n_values):
         table = load_experiment(name)
         totals = {method: figures["imdb_uni_bi"]["auc"][0] for method, figures in table.paper.items()}

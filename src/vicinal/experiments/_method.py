@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, get_tags
 
@@ -177,7 +177,7 @@ class Method:
         return list(ParameterGrid(self._model_grid(to)))
 
     def tags(self, to: Context) -> Tags:
-        """What its estimator takes, the first one of a pipeline: missing values, sparse rows, labels."""
+        """What its estimator takes, the first one of a pipeline or a union: missing values, sparse rows, labels."""
         return get_tags(self._first_estimator(to))
 
     def takes_missing(self, to: Context, *, sparse: bool) -> bool:
@@ -190,7 +190,11 @@ class Method:
     def _first_estimator(self, to: Context) -> Any:
         own = self.has_map or self.stands_alone
         estimator = self.build(to, {}) if own else self.build_model(to, {})
-        return estimator[0] if isinstance(estimator, Pipeline) else estimator
+        while isinstance(estimator, Pipeline | FeatureUnion):
+            # Whatever follows the first of a pipeline is given what that makes of the rows.
+            steps = estimator.steps if isinstance(estimator, Pipeline) else estimator.transformer_list
+            estimator = next(step for _, step in steps if not isinstance(step, str))
+        return estimator
 
     @property
     def learns_from_labels(self) -> bool:
