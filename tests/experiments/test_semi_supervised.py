@@ -189,7 +189,7 @@ class TestWhatMethodsAreGiven:
         np.testing.assert_array_equal(labels[labels >= 0], drawn.labels)
         np.testing.assert_array_equal(rows[labels == -1], drawn.unlabelled)
         assert set(labels) == {-1, 0, 1}
-        assert outcome.notes == [f"also given {len(drawn.unlabelled)} rows without labels"]
+        assert outcome.notes == [f"also given {len(drawn.unlabelled)} without labels"]
         assert outcome.training_rows == len(drawn.labelled)
 
     @pytest.mark.parametrize("takes_unlabelled", [False, True])
@@ -507,6 +507,12 @@ class TestReport:
 
     def test_the_protocol_is_told(self):
         told = dict(TASKS["semi-supervised"].protocol(read_experiment("mine", DECLARED)))
+        assert list(told) == ["Rows", "Protocol", "Public and private part", "Intervals and deviations"]
         assert "C = 1 and hinge loss" in told["Protocol"]
+        assert told["Intervals and deviations"].endswith("tested on: 2 of each")
+        hiding = read_experiment("mine", DECLARED.replace("repeats = 2", "unlabelled_share = 0.5"))
+        told = dict(hiding.task.protocol(hiding))
+        assert "those of 50 % of the training rows are hidden" in told["Rows"]
+        assert "Intervals and deviations" not in told
         assert SemiSupervisedOptions().conditions == {"": KnownLabels()}
         assert isinstance(read_experiment("mine", DECLARED).cells()[0], Cell)

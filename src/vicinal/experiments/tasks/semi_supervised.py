@@ -158,7 +158,7 @@ class SemiSupervised(Task):
         labelled = training[np.arange(len(parts.labelled))]
         fitted_on = training if work.method.takes_unlabelled else labelled
         if work.method.takes_unlabelled and len(parts.unlabelled):
-            outcome.note(f"also given {len(parts.unlabelled):,} rows without labels")
+            outcome.note(f"also given {len(parts.unlabelled):,} without labels")
         fitted_on = _capped(work, outcome, fitted_on)
 
         start = time.perf_counter()
@@ -187,25 +187,31 @@ class SemiSupervised(Task):
 
     def protocol(self, experiment: Experiment) -> tuple[tuple[str, str], ...]:
         options = experiment.options
-        hidden = f" and {options.unlabelled_share:.0%} of the other labels hidden" if options.unlabelled_share else ""
-        return (
+        hidden = (
+            f"; where no row lacks a label, those of {100 * options.unlabelled_share:g} % of the training rows are "
+            "hidden"
+            if options.unlabelled_share
+            else ""
+        )
+        facts = [
+            (
+                "Rows",
+                "the published split into training rows, test rows and rows without labels; where there is none, "
+                f"{100 * options.test_share:g} % of each class are tested on{hidden}",
+            ),
             (
                 "Protocol",
-                f"the published split into training rows, test rows and rows without labels where there is one, "
-                f"otherwise {options.test_share:.0%} of each class to test on{hidden}; a linear SVM with C = "
-                f"{options.C:g} and {LOSSES[options.loss]} on features of the labelled rows, divided by their mean "
-                "length; AUC on the test rows",
+                f"a linear SVM with C = {options.C:g} and {LOSSES[options.loss]} on features of the labelled rows, "
+                "divided by their mean length, or a model's own scores; AUC on the test rows. Parameters with a grid "
+                f"are chosen by AUC in {options.tuning_folds} folds of labelled rows",
             ),
-            (
-                "Parts of the test rows",
-                "public 30 %, private 70 %, by class, always the same rows; parameters with a grid are chosen by AUC "
-                f"in {options.tuning_folds} folds of labelled rows",
-            ),
-            (
-                "Intervals and deviations",
-                f"over {experiment.repeats} draws of maps and pivots, and of whatever is drawn of rows and labels",
-            ),
-        )
+        ]
+        if len(experiment.metrics) > 1:
+            facts.append(("Public and private part", "30 % and 70 % of the test rows, by class, always the same ones"))
+        if experiment.repeats > 1:
+            drawn = "over draws of maps, of pivots and of which labels are known, right, or tested on"
+            facts.append(("Intervals and deviations", f"{drawn}: {experiment.repeats} of each"))
+        return tuple(facts)
 
     def quick_size(self, experiment: Experiment) -> str:
         return f"one in {QUICK_PART} of all rounds, pivots and centres"
@@ -305,13 +311,14 @@ def auc_cell(summary: Summary) -> PageCell:
     cell = result_cell(summary)
     if not summary.n:
         return cell
+    whole = summary.measure.metric.name == "auc"  # which stands beside those of parts, of the same features
     metric, details, brief = summary.measure.metric, [], []
     if summary.n > 1:
         details.append(f"deviation {metric.show(summary.deviation)} over {summary.n} draws")
         brief.append(f"±{metric.show(summary.deviation)}")
     if summary.paper_deviation is not None:
         details.append(f"the paper's deviation {metric.show(summary.paper_deviation)}")
-    if summary.n_columns is not None:
+    if whole and summary.n_columns is not None:
         beyond = ", more than the challenge allows" if summary.n_columns > RULE_FEATURES else ""
         details.append(f"{summary.n_columns:,} feature{'s' * (summary.n_columns != 1)}{beyond}")
     return replace(
