@@ -23,13 +23,6 @@ methods = [{ name = "randlocal", vary = { n_groups = [2, 5] }, data_rows = { row
 """
 
 
-def test_a_dense_table_of_sparse_rows_that_would_be_too_large_is_refused():
-    X = sp.csr_matrix((30_000, 1_000_000), dtype=np.float32)
-    work = work_for("classification", "boosting", X[:4], np.arange(4) % 2)
-    with pytest.raises(ValueError, match=r"gradient boosting takes no sparse rows, and 30,001,000,000 values"):
-        readable(work, Outcome(), X, X[:1])
-
-
 def test_sample_has_every_class_at_its_share():
     y = np.repeat([0, 1, 2], [900, 95, 5])
     keep = stratified_sample(y, 100, seed=0, at_least=3)

@@ -114,7 +114,7 @@ class Method:
     has_rule : bool, default=False
         Whether it is a selector that knows how many columns to keep.
     takes_unlabelled : bool, default=False
-        Whether it also learns from rows without a label, which it is given with a label of -1.
+        Whether rows without a label, which is -1, may be among those that it is fitted on.
     parameters, model_parameters : mapping, default={}
         Parameters of the estimator and of the model after it that are fixed, and so left out of the grids.
 

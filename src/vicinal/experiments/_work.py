@@ -24,8 +24,6 @@ from ._metric import Measure
 from ._noise import add_noise
 from ._side import with_side
 
-MOST_DENSE_ENTRIES = 2_000_000_000
-
 
 @dataclass
 class Outcome:
@@ -209,12 +207,6 @@ def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, An
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         outcome.note("missing values filled with medians")
     if not takes_sparse and sp.issparse(X):
-        entries = (X.shape[0] + X_test.shape[0]) * X.shape[1]
-        if entries > MOST_DENSE_ENTRIES:
-            raise ValueError(
-                f"{work.method.label} takes no sparse rows, and {entries:,} values of them would be too many for a "
-                "dense table; take a method that reads sparse rows, or fewer rows or columns."
-            )
         X, X_test = X.toarray(), X_test.toarray()
     return X, X_test
 
