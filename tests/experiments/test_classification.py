@@ -13,9 +13,10 @@ from sklearn.svm import LinearSVC
 from vicinal import RandLocal
 from vicinal._preparation import make_preparation
 from vicinal.experiments import Method, Role, find_method
+from vicinal.experiments._linear import check_folds, choose
 from vicinal.experiments._method import C_GRID
 from vicinal.experiments._noise import add_noise
-from vicinal.experiments.tasks.classification import check_folds, choose
+from vicinal.experiments.tasks.classification import tuning_of
 
 SMALL = {"folds": 3, "tuning_rows": 60}
 
@@ -194,7 +195,7 @@ class TestClassify:
         X[:, 0] = 10 * y
         method = replace(find_method("fourier"), grid=lambda to: [{"gamma": [1e9, 0.05]}]).fixing({}, {"C": 10.0})
         work = work_for("classification", method, X, y, **SMALL)
-        assert choose(work, work.sample) == ({"gamma": 0.05}, {})
+        assert choose(work, work.sample, tuning_of(work)) == ({"gamma": 0.05}, {})
 
     @pytest.mark.parametrize("name", ["raw", "rbf-svm"])
     def test_most_rows_are_kept_to_and_noted(self, name):

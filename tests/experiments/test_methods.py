@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from experiments.made import evaluate, two_classes
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import StandardScaler
 
-from vicinal.experiments import Context, Role, find_method, method_names
+from vicinal.expand import HashedProjection
+from vicinal.experiments import Context, Method, Role, find_method, method_names
 from vicinal.experiments._methods import METHODS
 
 CONTEXT = Context(n_rows=100, n_features=12)
@@ -78,6 +82,13 @@ class TestTags:
     def test_say_what_a_method_takes(self, name, missing, sparse):
         takes = find_method(name).tags(CONTEXT).input_tags
         assert (takes.allow_nan, takes.sparse) == (missing, sparse)
+
+    def test_are_those_of_the_first_estimator_of_a_pipeline_or_a_union(self):
+        """What comes later may take less: scaling with means takes no sparse rows."""
+        scaled = make_pipeline(HashedProjection(4), StandardScaler())
+        for estimator in (scaled, make_pipeline(make_union("passthrough", scaled), LogisticRegression())):
+            method = Method("made", "made", Role.MODEL, lambda to, made=estimator: made)
+            assert method.tags(Context(50, 10)).input_tags.sparse
 
     def test_trees_of_scikit_learn_read_missing_values_of_dense_rows_only(self):
         for name, sparse in (("trees", False), ("isolation-forest", False), ("randlocal", True)):

@@ -16,6 +16,7 @@ from vicinal.experiments import (
     read_results,
     summarise,
 )
+from vicinal.experiments._classes import of_classes
 from vicinal.experiments._protocol import protocol_of
 from vicinal.experiments._results import ResultFile, failed_results
 from vicinal.experiments._side import with_side
@@ -32,6 +33,12 @@ class TestPackaged:
         assert experiment_names() == [
             "expand-accuracy",
             "expand-kernel-error",
+            "kernels-labels",
+            "kernels-noise",
+            "kernels-table1",
+            "kernels-table2",
+            "kernels-table3",
+            "kernels-table4",
             "randlocal-figure4",
             "randlocal-figure5",
             "randlocal-table3",
@@ -396,3 +403,70 @@ class TestSideInformation:
         titles = [section.title for section in figure.task.sections(figure, summaries, Section("The results", "", ()))]
         varied = ("sparsity", "weight_decay", "reconstruction", "n_components")
         assert titles == [*(f"Sensitivity: {name}" for name in varied), "The results"]
+
+
+class TestLearnedKernels:
+    """Sokolov, Urvoy, Le 2011: Tables 1 to 4, on IMDB reviews in place of data that were never published."""
+
+    TABLES = tuple(f"kernels-table{number}" for number in (1, 2, 3, 4))
+
+    def total(self, number, method):
+        return load_experiment(f"kernels-table{number}").paper[method]["imdb_uni_bi"]["auc"][0]
+
+    @pytest.mark.parametrize("name", TABLES)
+    def test_it_is_said_that_values_are_of_other_data(self, name):
+        table = load_experiment(name)
+        assert "challenge" in table.paper_data
+        assert [(spec.name, spec.scale) for spec in table.data] == [("imdb_uni_bi", "none")]
+        assert all(0.98 < value[0] < 1 for figures in table.paper.values() for value in figures["imdb_uni_bi"].values())
+
+    @pytest.mark.parametrize(("name", "n_values"), list(zip(TABLES, (11, 18, 12, 16), strict=True)))
+    def test_claims_agree_with_the_papers_own_values(self, name, n_values):
+        table = load_experiment(name)
+        totals = {method: figures["imdb_uni_bi"]["auc"][0] for method, figures in table.paper.items()}
+        assert len(totals) == n_values
+        for claim in table.claims:
+            for ours in set(claim.methods) & set(totals):
+                for rival in set(claim.over) & set(totals):
+                    assert claim.is_met_by(claim.gain(totals[ours], totals[rival])), (claim.text, ours, rival)
+
+    def test_the_whole_chain_is_that_of_table_2(self):
+        """But for grids at 1,000 pivots, where Table 3 has the whitened value of Table 2."""
+        for chain, same in (
+            ("stumps-2270-1000", "stumps-2270-1000"),
+            ("stumps-2270-5000", "stumps-2270-5000"),
+            ("grids-2000-1000", "grids-2000-1000-whitened"),
+            ("grids-2000-5000", "grids-2000-5000"),
+        ):
+            of_3, of_2 = self.total(3, f"learned-kernel-{chain}-abc"), self.total(2, f"learned-kernel-{same}")
+            assert of_3 == pytest.approx(of_2, abs=6e-6)
+
+    @pytest.mark.parametrize("name", TABLES[1:])
+    def test_stages_are_those_of_their_names(self, name):
+        table = load_experiment(name)
+        for cell in table.cells():
+            method = table.method(cell)
+            parts = cell.method.split("-")
+            if method.name != "learned-kernel" or "ours" in parts:
+                continue
+            built = method.build(Context(50, 10), {}).get_params()
+            assert (built["kernel"], built["n_rounds"]) == (f"rankboost-{parts[2]}", int(parts[3]))
+            assert built["n_components"] == (None if "ab" in parts else 100)
+            assert built["n_pivots"] == (None if "ac" in parts else int(parts[4]))
+            assert built["whiten"] == ("whitened" in parts)
+
+    def test_few_and_wrong_labels_are_tried_on_the_same_problems(self):
+        few, wrong = (load_experiment(f"kernels-{name}") for name in ("labels", "noise"))
+        assert (few.data, few.methods) == (wrong.data, wrong.methods)
+        assert few.task.conditions(few) == ("all labels", "10 % of the labels", "1 % of the labels")
+        assert wrong.task.conditions(wrong) == ("none flipped", "5 % flipped", "20 % flipped")
+        assert len(few.cells()) == len(few.data) * len(few.methods) * 3 * few.repeats
+
+    def test_named_classes_are_there(self):
+        for spec in load_experiment("kernels-labels").data:
+            if datasets.path_of(spec.name) is None:
+                pytest.skip(f"{spec.name}.npz is not in VICINAL_DATA")
+            if spec.classes:
+                sample = of_classes(datasets.load(spec.name), spec.classes, spec.name)
+                assert sorted(set(sample.y)) == [0, 1]
+                assert sorted(set(sample.split)) == [0, 1]

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 from vicinal import RandLocal
-from vicinal.experiments import TASKS, _method, _methods, find_method, read_experiment
+from vicinal.experiments import TASKS, Method, Role, _method, _methods, find_method, read_experiment
 from vicinal.experiments._methods import METHODS
-from vicinal.experiments._protocol import protocol_of
+from vicinal.experiments._protocol import describe_method, protocol_of
 from vicinal.experiments._results import ResultFile, failed_results, stamped
 
 SMALL = """
@@ -139,6 +142,17 @@ class TestProtocol:
         for now in hashes:
             assert {place for place in now if now[place] != before[place]} == {("iris", "raw"), ("iris", "randlocal")}
         assert hashes[0]["iris", "raw"] != hashes[1]["iris", "raw"]
+
+    def test_estimators_within_estimators_count_by_what_they_are(self):
+        def described(C, seed=0):
+            logistic = LogisticRegression(C=C, random_state=seed)
+            within = make_pipeline(make_union("passthrough", make_pipeline(RandLocal(3))), logistic)
+            of = SelfTrainingClassifier(within, threshold=0.5)
+            return describe_method(Method("made", "made", Role.MODEL, lambda to: of))
+
+        assert described(1.0) == described(1.0, seed=1)
+        assert described(1.0) != described(2.0)
+        assert "'n_groups': '3'" in str(described(1.0))
 
     def test_a_result_of_another_one_is_named(self, tmp_path):
         experiment = read_experiment("small", SMALL)

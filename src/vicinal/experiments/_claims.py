@@ -30,7 +30,7 @@ def _read(experiment: Experiment, declared: Mapping[str, Any]) -> Claim:
     known: dict[str, Any] = {
         "methods": [spec.id for spec in experiment.methods],
         "over": [spec.id for spec in experiment.methods],
-        "data": [spec.name for spec in experiment.data],
+        "data": [spec.key for spec in experiment.data],
         "metric": list(measured),
         "at": _places(experiment),
     }

@@ -40,7 +40,7 @@ def fixed_numbers(experiment: Experiment, data: str | None = None) -> list[Numbe
     options: ColumnNumbers = experiment.options
     if data is not None:
         return [count for count in options.of(data) if not isinstance(count, str)]
-    return sorted({count for spec in experiment.data for count in fixed_numbers(experiment, spec.name)})
+    return sorted({count for spec in experiment.data for count in fixed_numbers(experiment, spec.key)})
 
 
 def in_words(number: Number | str | None) -> str:
@@ -58,7 +58,7 @@ def counts(method: Method, features: Sequence[Number | str]) -> list[Number | st
 def check_numbers(experiment: Experiment) -> None:
     """Refuses numbers of columns that are none, and methods that have no number to keep."""
     options: ColumnNumbers = experiment.options
-    name, data = experiment.name, [spec.name for spec in experiment.data]
+    name, data = experiment.name, [spec.key for spec in experiment.data]
     if not options.features:
         raise ValueError(f"The experiment {name} needs 'features', the numbers of columns that are kept.")
     for key, features in options.data_features.items():

@@ -195,7 +195,8 @@ def beside_the_paper(experiment: Experiment, summaries: list[Summary]) -> Sectio
                 for s in members
             )
             blocks.append(Dots(column, metric.label, rows))
-    return Section("Beside the paper", "What the authors report, and what this run gives.", tuple(blocks))
+    other = f" Theirs are of other data: {experiment.paper_data}." if experiment.paper_data else ""
+    return Section("Beside the paper", f"What the authors report, and what this run gives.{other}", tuple(blocks))
 
 
 def against_time(experiment: Experiment, summaries: list[Summary]) -> Section:

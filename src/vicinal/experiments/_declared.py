@@ -146,11 +146,11 @@ def _view(name: str, declared: dict[str, Any]) -> Experiment:
     of = load_experiment(declared["of"])
     check_keys(name, "an experiment", declared, {**known, **types_of(of.task.Options)})
     for key in declared:
-        if key not in ("of", "title", "source", "subject", "shown", "only", "paper", "claims", "remarks"):
+        if key not in ("of", "title", "source", "subject", "shown", "only", "paper", "paper_data", "claims", "remarks"):
             raise ValueError(f"The experiment {name} shows the run of {declared['of']}, which settles {key!r} already.")
     shown, claims = _shown(name, declared.pop("shown", [])), declared.pop("claims", [])
     only = _only(name, of, declared.pop("only", []))
-    given = {"paper": {}, "remarks": (), **frozen(declared)}
+    given = {"paper": {}, "paper_data": "", "remarks": (), **frozen(declared)}
     view = replace(of, name=name, shown=shown, only=only, claims=(), **given)
     _check(view)
     return replace(view, claims=read_claims(view, claims))
@@ -252,9 +252,9 @@ def _check_least(name: str, declared: Mapping[str, Any]) -> None:
 
 def _check_names(experiment: Experiment) -> None:
     """Whatever names a data set or a method must name one that the experiment has."""
-    data, methods = [spec.name for spec in experiment.data], [spec.id for spec in experiment.methods]
+    data, methods = [spec.key for spec in experiment.data], [spec.id for spec in experiment.methods]
     if len(set(data)) < len(data):
-        raise ValueError(f"The experiment {experiment.name} names a data set twice.")
+        raise ValueError(f"The experiment {experiment.name} names a data set twice; give each an id of its own.")
     for method in experiment.paper:
         if method not in methods:
             raise ValueError(

@@ -23,6 +23,9 @@ QUICK_ROWS, QUICK_REPEATS = 1000, 2
 class DataSpec:
     """A data set and how it is used; of one with several views, `views` names those that are, if not all.
 
+    A data set that is used in several ways has an `id` for each. `classes` are names of classes, or patterns such as
+    "comp.*", whose rows are used: each class has the number of the first that fits it for its label.
+
     Of side information, the relations in `without`, such as "compound-causes-sideeffect", are left out; `metapaths` are
     those that selectors with side information look at, if not all. `links_as` names a relation, "blog-friend-blog" for
     example, as which links between rows are side information, too.
@@ -38,6 +41,13 @@ class DataSpec:
     without: tuple[str, ...] = ()
     metapaths: tuple[str, ...] = ()
     links_as: str = ""
+    id: str = ""
+    classes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What cells and files call it."""
+        return self.id or self.name
 
     @property
     def side(self) -> dict[str, Any]:
@@ -48,7 +58,7 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """A method with parameters fixed; `vary` makes a variant of each value.
+    """A method with parameters fixed, those of `without` to None; `vary` makes a variant of each value.
 
     Parameters of the method's map are varied, or its size: `n_groups` of any method that grows by groups,
     `n_components` of the others. Methods are ranked among those with the same `among`, a kernel's name for example.
@@ -61,6 +71,7 @@ class MethodSpec:
     id: str = ""
     label: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
     model: Mapping[str, Any] = field(default_factory=dict)
     vary: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     rows: int | None = None
@@ -124,7 +135,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is changed in a cell: the kind of noise, where several are tried, and the value of a varied parameter.
+    """What is changed in a cell: the kind of noise, where several are tried, a condition of the task's own, such as
+    how many labels are known, and the value of a varied parameter.
 
     Parameters
     ----------
@@ -134,36 +146,40 @@ class Variant:
         The name of the varied parameter; empty where none is varied.
     value : object, default=None
         The value of that parameter.
+    condition : str, default=""
+        The condition in words, without a comma or an equals sign; empty where the task has none.
 
     Examples
     --------
     >>> from vicinal.experiments import Variant
     >>> str(Variant("add", "n_groups", 50)), Variant.read("epsilon=1e-05")
-    ('noise=add, n_groups=50', Variant(noise='', parameter='epsilon', value=1e-05))
+    ('noise=add, n_groups=50', Variant(noise='', parameter='epsilon', value=1e-05, condition=''))
     """
 
     noise: str = ""
     parameter: str = ""
     value: Any = None
+    condition: str = ""
 
     def __str__(self) -> str:
         noise = f"noise={self.noise}" if self.noise else ""
-        return ", ".join(filter(None, (noise, f"{self.parameter}={self.value}" if self.parameter else "")))
+        varied = f"{self.parameter}={self.value}" if self.parameter else ""
+        return ", ".join(filter(None, (noise, self.condition, varied)))
 
     def __bool__(self) -> bool:
-        return bool(self.noise or self.parameter)
+        return bool(self.noise or self.parameter or self.condition)
 
     @classmethod
     def read(cls, text: str) -> Variant:
         """The variant that `str` writes so."""
-        noise, parameter, value = "", "", None
-        for part in filter(None, text.split(", ", 1) if text.startswith("noise=") else [text]):
-            name, _, written = part.partition("=")
-            if name == "noise":
-                noise = written
-            else:
-                parameter, value = name, _literal(written)
-        return cls(noise, parameter, value)
+        noise = condition = ""
+        if text.startswith("noise="):
+            noise, _, text = text.removeprefix("noise=").partition(", ")
+        first, _, rest = text.partition(", ")
+        if "=" not in first:
+            condition, text = first, rest
+        parameter, _, value = text.partition("=")
+        return cls(noise, parameter, _literal(value) if parameter else None, condition)
 
 
 def _literal(text: str) -> Any:
@@ -180,7 +196,7 @@ class Cell:
     Parameters
     ----------
     data : str
-        Name of the data set.
+        The data set's name, or its id in the experiment.
     method : str
         The method's id in the experiment.
     variant : Variant
@@ -235,6 +251,9 @@ class Experiment:
         Kinds of noise that every method is run with.
     paper : mapping of method to data to measure and variant to (mean, deviation)
         The paper's values.
+    paper_data : str, default=""
+        The data that the paper's values are of, where these are others than the experiment's: values then stand beside
+        ours, and nothing is said about how far they are apart.
     claims : tuple of Claim, default=()
         What the paper says in words: the verdict tells which of it holds.
     subject : str, default="randlocal"
@@ -279,6 +298,7 @@ class Experiment:
     n_components: int = 1000
     noise: tuple[str, ...] = ("none",)
     paper: Mapping[str, Any] = field(default_factory=dict)
+    paper_data: str = ""
     claims: tuple[Claim, ...] = ()
     subject: str = "randlocal"
     remarks: tuple[str, ...] = ()
@@ -296,8 +316,8 @@ class Experiment:
     def subject_label(self) -> str:
         return find_method(self.subject).label
 
-    def data_spec(self, name: str) -> DataSpec:
-        return next(spec for spec in self.data if spec.name == name)
+    def data_spec(self, key: str) -> DataSpec:
+        return next(spec for spec in self.data if spec.key == key)
 
     def method_spec(self, id: str) -> MethodSpec:
         return next(spec for spec in self.methods if spec.id == id)
@@ -306,8 +326,8 @@ class Experiment:
         spec = self.method_spec(id)
         return spec.label or find_method(spec.name).label
 
-    def data_label(self, name: str) -> str:
-        return self.data_spec(name).label or name
+    def data_label(self, key: str) -> str:
+        return self.data_spec(key).label or key
 
     def method(self, cell: Cell) -> Method:
         """A cell's method with the parameters that are fixed or varied."""
@@ -315,14 +335,15 @@ class Experiment:
         method = find_method(spec.name)
         is_size = variant.parameter == "n_groups" or variant.parameter == method.size
         varied = {variant.parameter: variant.value} if variant.parameter and not is_size else {}
-        return method.fixing({**spec.parameters, **varied}, spec.model)
+        return method.fixing({**spec.parameters, **dict.fromkeys(spec.without), **varied}, spec.model)
 
     def variants(self, spec: MethodSpec) -> list[Variant]:
-        """Every combination of noise and varied parameters; an empty one where nothing varies."""
+        """Every combination of noise, conditions and varied parameters; an empty one where nothing varies."""
         several = len(self.noise) > 1 or self.noise != ("none",)
         varied = [(name, value) for name, values in spec.vary.items() for value in values] or [("", None)]
         return [
-            Variant(noise if several else "", *parameter) for noise, parameter in itertools.product(self.noise, varied)
+            Variant(noise if several else "", name, value, condition)
+            for noise, condition, (name, value) in itertools.product(self.noise, self.task.conditions(self), varied)
         ]
 
     def cells(self) -> list[Cell]:
@@ -333,9 +354,9 @@ class Experiment:
             for data, method in itertools.product(self.data, self.methods):
                 if fold >= min(data.folds or folds, folds) or repeat >= (method.repeats or self.repeats):
                     continue
-                if data.name not in method.skip:
+                if data.key not in method.skip:
                     seed = self.first_seed + repeat
-                    cells += [Cell(data.name, method.id, variant, seed, fold) for variant in self.variants(method)]
+                    cells += [Cell(data.key, method.id, variant, seed, fold) for variant in self.variants(method)]
         return cells
 
     def measures(self, cell: Cell) -> tuple[Measure, ...]:
@@ -346,7 +367,13 @@ class Experiment:
         most = self.task.quick_rows
         data = tuple(replace(spec, rows=min(spec.rows or most, most), folds=None) for spec in self.data)
         methods = tuple(
-            replace(spec, vary=_first_half(spec.vary), options=self.task.quick_method_options(spec.options))
+            replace(
+                spec,
+                vary=_first_half(spec.vary),
+                parameters=self.task.quick_parameters(spec.parameters),
+                model=self.task.quick_parameters(spec.model),
+                options=self.task.quick_method_options(spec.options),
+            )
             for spec in self.methods
         )
         return replace(

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, get_tags
 
@@ -113,6 +113,8 @@ class Method:
         A package that it needs beyond those that vicinal requires.
     has_rule : bool, default=False
         Whether it is a selector that knows how many columns to keep.
+    takes_unlabelled : bool, default=False
+        Whether rows without a label, which is -1, may be among those that it is fitted on.
     parameters, model_parameters : mapping, default={}
         Parameters of the estimator and of the model after it that are fixed, and so left out of the grids.
 
@@ -136,6 +138,7 @@ class Method:
     most_rows: int | None = None
     needs: str = ""
     has_rule: bool = False
+    takes_unlabelled: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     model_parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -174,7 +177,7 @@ class Method:
         return list(ParameterGrid(self._model_grid(to)))
 
     def tags(self, to: Context) -> Tags:
-        """What its estimator takes, the first one of a pipeline: missing values, sparse rows, labels."""
+        """What its estimator takes, the first one of a pipeline or a union: missing values, sparse rows, labels."""
         return get_tags(self._first_estimator(to))
 
     def takes_missing(self, to: Context, *, sparse: bool) -> bool:
@@ -187,7 +190,11 @@ class Method:
     def _first_estimator(self, to: Context) -> Any:
         own = self.has_map or self.stands_alone
         estimator = self.build(to, {}) if own else self.build_model(to, {})
-        return estimator[0] if isinstance(estimator, Pipeline) else estimator
+        while isinstance(estimator, Pipeline | FeatureUnion):
+            # Whatever follows the first of a pipeline is given what that makes of the rows.
+            steps = estimator.steps if isinstance(estimator, Pipeline) else estimator.transformer_list
+            estimator = next(step for _, step in steps if not isinstance(step, str))
+        return estimator
 
     @property
     def learns_from_labels(self) -> bool:

@@ -33,7 +33,7 @@ TITLE = "What the features look like"
 def subject_pictures(experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
     """What the experiment's subject makes of the first data set."""
     spec = experiment.data[0]
-    place = experiment.data_label(spec.name)
+    place = experiment.data_label(spec.key)
     if find_method(experiment.subject).size == "n_components":
         return None  # dense features look alike
     if experiment.subject != "randlocal":

@@ -41,17 +41,18 @@ class _Key:
 def _protocol(key: _Key) -> str:
     experiment = key.experiment
     data, spec = experiment.data_spec(key.data), experiment.method_spec(key.method)
-    method = experiment.method(Cell(data.name, spec.id, experiment.variants(spec)[0], 0, 0))
+    method = experiment.method(Cell(data.key, spec.id, experiment.variants(spec)[0], 0, 0))
     covered = {
         "data": [data.name, checksum(data.name), data.scale, data.rows, data.image_shape, *data.views]
-        + ([data.side] if data.side else []),
-        "method": [spec.name, spec.rows, spec.data_rows.get(data.name), describe_method(method)],
+        + ([data.side] if data.side else [])
+        + ([{"classes": data.classes}] if data.classes else []),
+        "method": [spec.name, spec.rows, spec.data_rows.get(data.key), describe_method(method)],
         "task": [
             experiment.task.name,
             [metric.name for metric in experiment.metrics],
-            _said(experiment.options, data.name),
+            _said(experiment.options, data.key),
         ],
-        "use": _said(spec.options, data.name) if spec.options is not None else None,
+        "use": _said(spec.options, data.key) if spec.options is not None else None,
         "size": [experiment.n_groups, experiment.n_components],
         "quick": experiment.quick,
     }
@@ -61,12 +62,15 @@ def _protocol(key: _Key) -> str:
 def _said(given_options: Any, data: str) -> dict[str, Any]:
     """Options of a task or of its use of a method: of one that names data sets what it says about this one.
 
-    Options that came when there were results already count where they are not at their default.
+    Options that came when there were results already count where they are not at their default; those of which each
+    value makes a condition do not, since results name theirs.
     """
     options = asdict(given_options)
     for item in fields(given_options):
         given = options[item.name]
-        if item.metadata.get("by_data"):
+        if item.metadata.get("makes_conditions"):
+            options.pop(item.name)
+        elif item.metadata.get("by_data"):
             options.pop(item.name)
             options |= {item.name: given[data]} if data in given else {}
         elif item.metadata.get("came_later") and given == item.default:
@@ -92,10 +96,18 @@ def _describe(estimator: Any) -> Any:
         return [_describe(step) for _, step in estimator.steps]
     name = type(estimator).__name__
     if not type(estimator).__module__.startswith("vicinal"):
-        changed = {key: value for key, value in estimator.get_params().items() if value != _default(estimator, key)}
-        return [name, {key: repr(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
+        own = estimator.get_params(deep=False)
+        changed = {key: value for key, value in own.items() if value != _default(estimator, key)}
+        return [name, {key: _described(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
     parameters = estimator.get_params()
     return [name, {key: repr(value) for key, value in sorted(parameters.items()) if key not in NO_MATTER}]
+
+
+def _described(value: Any) -> Any:
+    """A parameter that may be an estimator, or a list of them with their names."""
+    if isinstance(value, list) and all(isinstance(step, tuple) for step in value):
+        return [_described(step) for _, step in value]
+    return _describe(value) if hasattr(value, "get_params") else repr(value)
 
 
 def _default(estimator: Any, parameter: str) -> Any:

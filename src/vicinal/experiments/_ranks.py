@@ -163,7 +163,7 @@ def mean_ranks(
 
     contests = []
     for count in (*fixed_numbers(experiment), None):
-        by_data = {spec.name: scores(spec.name, count) for spec in experiment.data}
+        by_data = {spec.key: scores(spec.key, count) for spec in experiment.data}
         entries = {entry for found in by_data.values() for entry in found}
         whole = {data: found for data, found in by_data.items() if len(found) == len(entries)}
         if len(entries) > 1 and whole:

@@ -76,7 +76,7 @@ def run(
     done = file.done()
     cells = experiment.cells()
     waiting = deque(cell for cell in cells if cell not in done)
-    for name in dict.fromkeys(cell.data for cell in waiting):
+    for name in dict.fromkeys(experiment.data_spec(cell.data).name for cell in waiting):
         if datasets.path_of(name) is None:
             datasets.fetch(name)
     for cell in cells:
@@ -86,8 +86,9 @@ def run(
     with Shelf() as shelf:
 
         def shelve(cell: Cell) -> None:
-            if cell.data not in shelf:
-                shelf.put(cell.data, load_sample(cell.data, experiment.task.all_rows))
+            name = experiment.data_spec(cell.data).name
+            if name not in shelf:
+                shelf.put(name, load_sample(name, experiment.task.all_rows))
 
         work = partial(evaluate_cell, experiment, threads=threads, load=shelf.take)
         refuse = partial(failed_results, experiment)

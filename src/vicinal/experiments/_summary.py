@@ -59,6 +59,10 @@ class Summary:
         Of the difference from the best; None for the best itself and where it was not tested.
     paper : float, default=None
         The value that the paper reports.
+    paper_deviation : float, default=None
+        The deviation that it reports.
+    other_data : bool, default=False
+        Whether the paper's value is of other data.
     ours : bool, default=False
         Whether it belongs to the method that the experiment is about.
     by_labels : Summary, default=None
@@ -94,6 +98,8 @@ class Summary:
     best: bool = False
     p_value: float | None = None
     paper: float | None = None
+    paper_deviation: float | None = None
+    other_data: bool = False
     ours: bool = False
     by_labels: Summary | None = None
 
@@ -113,7 +119,8 @@ class Summary:
 
     @property
     def from_paper(self) -> float | None:
-        return None if self.paper is None else self.mean - self.paper
+        """By how much the mean is above the paper's value, if that is of the same data."""
+        return None if self.paper is None or self.other_data else self.mean - self.paper
 
     @property
     def shown(self) -> str:
@@ -224,6 +231,8 @@ def _summary(experiment: Experiment, measure: Measure, members: list[Result], va
         chosen=_different(result.chosen for result in members if result.chosen),
         notes=tuple(dict.fromkeys(note for result in members for note in _notes(result))),
         paper=paper[0] if paper else None,
+        paper_deviation=paper[1] if paper and len(paper) > 1 else None,
+        other_data=bool(experiment.paper_data),
         ours=first.method.startswith(experiment.subject),
     )
 

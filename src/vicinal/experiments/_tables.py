@@ -15,7 +15,9 @@ from ._summary import Summary
 NOTHING = "\N{EN DASH}"
 
 
-def result_tables(experiment: Experiment, summaries: list[Summary]) -> tuple[Table, ...]:
+def result_tables(
+    experiment: Experiment, summaries: list[Summary], cell_of: Callable[[Summary], Cell] | None = None
+) -> tuple[Table, ...]:
     """A table per metric: methods and variants down, data sets across.
 
     Where methods share a varied parameter, or measures have a place, there is a table per metric and data set, with
@@ -32,10 +34,12 @@ def result_tables(experiment: Experiment, summaries: list[Summary]) -> tuple[Tab
             column_of = lambda summary: experiment.task.place(summary.measure)  # noqa: E731
         else:
             by_data = lambda summary: experiment.data_label(summary.data)  # noqa: E731
-            tables.append(table(name, metric, own, by_data, variant_of=lambda summary: str(summary.variant)))
+            tables.append(
+                table(name, metric, own, by_data, variant_of=lambda summary: str(summary.variant), cell_of=cell_of)
+            )
             continue
         for data, members in by_data_set(experiment, own):
-            tables.append(table(f"{name}, {data}", metric, members, column_of))
+            tables.append(table(f"{name}, {data}", metric, members, column_of, cell_of=cell_of))
     return tuple(tables)
 
 
@@ -58,7 +62,7 @@ def with_protocol(text: str, protocol: KMeansProtocol | None) -> str:
 def by_data_set(experiment: Experiment, summaries: list[Summary]) -> list[tuple[str, list[Summary]]]:
     """The data sets' labels, each with its summaries; those without any are left out."""
     groups = [
-        (experiment.data_label(spec.name), [summary for summary in summaries if summary.data == spec.name])
+        (experiment.data_label(spec.key), [summary for summary in summaries if summary.data == spec.key])
         for spec in experiment.data
     ]
     return [(label, members) for label, members in groups if members]
@@ -115,10 +119,10 @@ def result_cell(summary: Summary) -> Cell:
         return Cell(NOTHING, detail="; ".join(summary.notes))
     details, brief = [], ""
     if summary.paper is not None:
-        metric = summary.measure.metric
-        difference = "" if metric.kind == "seconds" else f" ({metric.show_change(summary.mean - summary.paper)})"
-        details.append(f"paper {summary.measure.metric.show(summary.paper)}{difference}")
-        brief = f"({summary.measure.metric.show(summary.paper)})"
+        metric, change = summary.measure.metric, summary.from_paper
+        difference = "" if metric.kind == "seconds" or change is None else f" ({metric.show_change(change)})"
+        details.append(f"paper {metric.show(summary.paper)}{difference}")
+        brief = f"({metric.show(summary.paper)})"
     details += [note for note in summary.notes if "rows" in note or "by the labels" in note]
     if summary.n < summary.planned:
         details.append(f"{summary.n} of {summary.planned} runs")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from numpy.typing import NDArray
 
 from .._page import Section, Table
 from ._curves import against_time, beside_the_paper, over_parameter, sensitivity
@@ -122,11 +124,20 @@ class Task(ABC):
         """Number of values of each measure in a cell."""
         return 1
 
+    def conditions(self, experiment: Experiment) -> tuple[str, ...]:
+        """What the task itself changes in the data, in words: every method is run under each of these conditions."""
+        return ("",)
+
     def measures(self, experiment: Experiment, cell: Cell) -> tuple[Measure, ...]:
         return tuple(map(Measure, experiment.metrics))
 
+    def groups_of_rows(self, sample: Sample) -> NDArray:
+        """A number for each row: where a data set is cut to fewer rows, those of one number keep their share."""
+        assert sample.y is not None
+        return sample.y
+
     def least_rows_per_class(self, experiment: Experiment) -> int:
-        """The fewest rows that a class keeps where a data set is cut to fewer."""
+        """The fewest rows that a class, or a group of rows, keeps where a data set is cut to fewer."""
         return 2
 
     def quick_options(self, options: Any) -> Any:
@@ -134,6 +145,10 @@ class Task(ABC):
 
     def quick_method_options(self, options: Any) -> Any:
         return options
+
+    def quick_parameters(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Fixed parameters of a method or its model, as a quick run has them."""
+        return parameters
 
     # ------------------------------------------------------------------------------------------------ statistics
 
@@ -171,7 +186,7 @@ class Task(ABC):
 
     def time_verdict(self, experiment: Experiment, summaries: list[Summary]) -> tuple[str, ...]:
         """The same where times are shown."""
-        largest = experiment.data[-1].name
+        largest = experiment.data[-1].key
         return (
             f"Features of {experiment.data_label(largest)}: "
             f"{time_verdict(experiment, summaries, largest, FEATURE_SECONDS)}.",
@@ -186,6 +201,8 @@ class Task(ABC):
         return result_tables(experiment, summaries)
 
     def tables_text(self, experiment: Experiment, summaries: list[Summary]) -> str:
+        if experiment.paper_data:
+            return f"Ours, and beside them the paper's own, which are of other data: {experiment.paper_data}."
         return "Ours, and the paper's own where it gives one for the same data." if experiment.paper else ""
 
     def sections(self, experiment: Experiment, summaries: list[Summary], tables: Section) -> tuple[Section, ...]:

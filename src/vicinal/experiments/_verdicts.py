@@ -163,12 +163,12 @@ def cost_verdict(experiment: Experiment, summaries: list[Summary]) -> tuple[str,
     metric = summaries[0].measure.metric
     sentences = []
     for spec in experiment.data:
-        known = [s for s in summaries if s.data == spec.name and s.measure.metric == metric and s.n]
+        known = [s for s in summaries if s.data == spec.key and s.measure.metric == metric and s.n]
         if not known:
             continue
         best = max(known, key=lambda s: s.mean)
         quickest = min((s for s in known if s.mean >= best.mean - NEARLY), key=lambda s: s.seconds)
-        sentence = f"{experiment.data_label(spec.name)}: {_with_cost(best)} is ahead"
+        sentence = f"{experiment.data_label(spec.key)}: {_with_cost(best)} is ahead"
         if quickest is not best:
             sentence += f"; within one point of it, the quickest is {_with_cost(quickest)}"
         sentences.append(sentence + ".")

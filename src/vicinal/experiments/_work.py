@@ -17,6 +17,7 @@ from sklearn.preprocessing import normalize
 
 from .._preparation import has_missing, make_imputer, scaler
 from .._sample import Sample
+from ._classes import of_classes
 from ._experiment import Cell, Experiment
 from ._method import Context, Method
 from ._metric import Measure
@@ -160,14 +161,16 @@ def work_of(
     data, spec, variant = experiment.data_spec(cell.data), experiment.method_spec(cell.method), cell.variant
     method = experiment.method(cell)
     method.check_installed()
-    sample = with_side(load(cell.data), data)
+    sample = with_side(load(data.name), data)
+    if data.classes:
+        sample = of_classes(sample, data.classes, data.name)
     if data.views:
         sample = sample.with_views(data.views)
     if data.rows is not None and len(sample) > data.rows:
         least = experiment.task.least_rows_per_class(experiment)
         if sample.adjacency is None:
-            assert sample.y is not None
-            some = stratified_sample(sample.y, data.rows, experiment.first_seed, at_least=least)
+            groups = experiment.task.groups_of_rows(sample)
+            some = stratified_sample(groups, data.rows, experiment.first_seed, at_least=least)
         else:
             some = linked_sample(sample, data.rows, experiment.first_seed, at_least=least)
         sample = sample[some]

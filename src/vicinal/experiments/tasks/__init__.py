@@ -11,6 +11,7 @@ from .multi_label import MultiLabel
 from .outliers import Outliers
 from .retrieval import Retrieval
 from .selection import Selection
+from .semi_supervised import SemiSupervised
 from .view_selection import ViewSelection
 
 TASKS: dict[str, Task] = {
@@ -27,6 +28,7 @@ TASKS: dict[str, Task] = {
         Outliers(),
         Images(),
         Kernel(),
+        SemiSupervised(),
     )
 }
 

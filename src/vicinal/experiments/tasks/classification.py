@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import LinearSVC
 
 from ..._page import Section
 from ..._sample import Sample
 from .._curves import over_time
 from .._experiment import Experiment
-from .._method import Context, Role
+from .._linear import Tuning, check_folds, choose, features, fit_model
+from .._method import Role
 from .._metric import Measure, Metric
 from .._summary import Summary
 from .._task import Task
 from .._verdicts import cost_verdict
-from .._work import Outcome, Work, fit_transform, nonzeros, readable, recording_warnings, show_again, stratified_sample
+from .._work import Outcome, Work, nonzeros, readable, stratified_sample
 
 QUICK_FOLDS, QUICK_TUNING_ROWS = 2, 500
 
@@ -94,7 +91,7 @@ class Classification(Task):
         rows, test_rows = self._capped(work, outcome, rows.with_X(X)), test_rows.with_X(X_test)
 
         start = time.perf_counter()
-        chosen, model_chosen = choose(work, rows)
+        chosen, model_chosen = choose(work, rows, tuning_of(work))
         outcome.tuning_seconds = time.perf_counter() - start
         F, F_test, outcome.feature_seconds = features(work, chosen, rows, test_rows)
         start = time.perf_counter()
@@ -150,81 +147,7 @@ def sizes_differ(experiment: Experiment) -> bool:
     return len({frozenset(spec.vary) for spec in experiment.methods if spec.vary}) > 1
 
 
-def choose(work: Work, rows: Sample) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters by cross-validation: first the map's, before a model in the middle of its grid, then the model's."""
-    to = work.context_for(rows.X)
-    candidates, model_candidates = work.method.candidates(to), work.method.model_candidates(to)
+def tuning_of(work: Work) -> Tuning:
+    """How a cell's parameters are chosen: by accuracy."""
     most = work.method_options.tuning_rows.get(work.cell.data, work.options.tuning_rows)
-    assert rows.y is not None
-    if len(rows) > most:
-        rows = rows[stratified_sample(rows.y, most, to.seed, at_least=work.options.tuning_folds)]
-    if len(candidates) > 1:
-        middle = model_candidates[len(model_candidates) // 2 : len(model_candidates) // 2 + 1]
-        candidates = [candidates[_scores(work, to, candidates, middle, rows)[:, 0].argmax()]]
-    if len(model_candidates) > 1:
-        model_candidates = [model_candidates[_scores(work, to, candidates, model_candidates, rows)[0].argmax()]]
-    return candidates[0], model_candidates[0]
-
-
-def _scores(
-    work: Work, to: Context, candidates: list[dict[str, Any]], model_candidates: list[dict[str, Any]], rows: Sample
-) -> NDArray[np.float64]:
-    """Summed accuracy of every map before every model; each map is fitted once per fold."""
-    scores = np.zeros((len(candidates), len(model_candidates)))
-    assert rows.y is not None
-    folds = work.options.tuning_folds
-    check_folds(rows.y, folds, "to choose parameters by cross-validation inside the training part")
-    parts = StratifiedKFold(folds, shuffle=True, random_state=to.seed)
-    for training, test in parts.split(np.zeros(len(rows)), rows.y):
-        part, test_part = rows[training], rows[test]
-        for i, parameters in enumerate(candidates):
-            F, F_test, _ = features(work, parameters, part, test_part)
-            for j, model_parameters in enumerate(model_candidates):
-                model = work.method.build_model(replace(to, n_rows=F.shape[0]), model_parameters)
-                fit_model(model, F, part.y)
-                scores[i, j] += model.score(F_test, test_part.y)
-    return scores
-
-
-def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> None:
-    values, counts = np.unique(y, return_counts=True)
-    if counts.min() < folds:
-        rarest, count = values[counts.argmin()], int(counts.min())
-        raise ValueError(
-            f"Class {rarest.item()!r} has {count} row{'s' * (count != 1)}; {folds} are needed {purpose} in {folds} "
-            "folds. Merge or remove it, or take fewer folds."
-        )
-
-
-def features(work: Work, parameters: Mapping[str, Any], rows: Sample, test_rows: Sample) -> tuple[Any, Any, float]:
-    """Features of both parts, divided by the training rows' mean length, so that one grid of C serves all maps.
-
-    The map is given the labels of the training part; a map may ignore them.
-    """
-    F, F_test, seconds = rows.X, test_rows.X, 0.0
-    if work.method.has_map:
-        start = time.perf_counter()
-        estimator = work.method.build(work.context_for(rows.X), parameters)
-        F = fit_transform(estimator, rows, rows.y)
-        F_test = estimator.transform(test_rows.X)
-        seconds = time.perf_counter() - start
-    elif work.method.role is Role.MODEL:
-        return F, F_test, 0.0
-    length = _mean_length(F)
-    return F * (1 / length), F_test * (1 / length), seconds
-
-
-def fit_model(model: Any, F: Any, y: NDArray | None) -> bool:
-    """Fits the model and returns whether its solver converged."""
-    if isinstance(model, LinearSVC):
-        # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones.
-        model.set_params(dual=sp.issparse(F) or F.shape[0] < F.shape[1])
-    _, caught = recording_warnings(lambda: model.fit(F, y))
-    show_again(caught, but=ConvergenceWarning)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-
-
-def _mean_length(X: Any) -> float:
-    squares = X.multiply(X) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1) if sp.issparse(X) else squares, dtype=np.float64))
-    return float(lengths.mean()) or 1.0
+    return Tuning(work.options.tuning_folds, most, lambda model, F, y: model.score(F, y))

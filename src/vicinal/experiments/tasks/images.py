@@ -45,7 +45,7 @@ class Images(Task):
 
     def pictures(self, experiment: Experiment, load: Callable[[str], Sample]) -> Section | None:
         """The methods' features of the first data set, side by side."""
-        place = experiment.data_label(experiment.data[0].name)
+        place = experiment.data_label(experiment.data[0].key)
         images = tuple(
             method_image(experiment, spec.id, experiment.label(spec.id), load) for spec in experiment.methods
         )

@@ -1,0 +1,117 @@
+"""Features before a linear SVM, and models of their own: parameters chosen by cross-validation, fits, times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from .._sample import Sample
+from ._method import Context, Role
+from ._work import Work, fit, fit_transform, recording_warnings, show_again, stratified_sample
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How parameters are chosen: folds, the most rows, and the score of a fitted model on features and labels."""
+
+    folds: int
+    most_rows: int
+    score: Callable[[Any, Any, NDArray], float]
+
+
+def choose(work: Work, rows: Sample, tuning: Tuning) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters by cross-validation: first the map's, before a model in the middle of its grid, then the model's."""
+    to = work.context_for(rows.X)
+    candidates, model_candidates = work.method.candidates(to), work.method.model_candidates(to)
+    assert rows.y is not None
+    if len(rows) > tuning.most_rows:
+        rows = rows[stratified_sample(rows.y, tuning.most_rows, to.seed, at_least=tuning.folds)]
+    if len(candidates) > 1:
+        middle = model_candidates[len(model_candidates) // 2 : len(model_candidates) // 2 + 1]
+        candidates = [candidates[_scores(work, to, tuning, candidates, middle, rows)[:, 0].argmax()]]
+    if len(model_candidates) > 1:
+        model_candidates = [model_candidates[_scores(work, to, tuning, candidates, model_candidates, rows)[0].argmax()]]
+    return candidates[0], model_candidates[0]
+
+
+def _scores(
+    work: Work,
+    to: Context,
+    tuning: Tuning,
+    candidates: list[dict[str, Any]],
+    model_candidates: list[dict[str, Any]],
+    rows: Sample,
+) -> NDArray[np.float64]:
+    """Summed score of every map before every model; each map is fitted once per fold."""
+    scores = np.zeros((len(candidates), len(model_candidates)))
+    assert rows.y is not None
+    check_folds(rows.y, tuning.folds, "to choose parameters by cross-validation inside the training part")
+    parts = StratifiedKFold(tuning.folds, shuffle=True, random_state=to.seed)
+    for training, test in parts.split(np.zeros(len(rows)), rows.y):
+        part, test_part = rows[training], rows[test]
+        for i, parameters in enumerate(candidates):
+            F, F_test, _ = features(work, parameters, part, test_part)
+            for j, model_parameters in enumerate(model_candidates):
+                model = work.method.build_model(replace(to, n_rows=F.shape[0]), model_parameters)
+                fit_model(model, F, part.y)
+                assert test_part.y is not None
+                scores[i, j] += tuning.score(model, F_test, test_part.y)
+    return scores
+
+
+def check_folds(y: NDArray, folds: int, purpose: str = "to cross-validate") -> None:
+    values, counts = np.unique(y, return_counts=True)
+    if counts.min() < folds:
+        rarest, count = values[counts.argmin()], int(counts.min())
+        raise ValueError(
+            f"Class {rarest.item()!r} has {count} row{'s' * (count != 1)}; {folds} are needed {purpose} in {folds} "
+            "folds. Merge or remove it, or take fewer folds."
+        )
+
+
+def features(
+    work: Work, parameters: Mapping[str, Any], rows: Sample, test_rows: Sample, fitted_on: Sample | None = None
+) -> tuple[Any, Any, float]:
+    """Features of both parts, divided by the training rows' mean length, so that one grid of C serves all maps.
+
+    The map is given the labels of the training part, or those of other rows that it is to be fitted on; a map may
+    ignore them.
+    """
+    F, F_test, seconds = rows.X, test_rows.X, 0.0
+    if work.method.has_map:
+        start = time.perf_counter()
+        of = rows if fitted_on is None else fitted_on
+        estimator = work.method.build(work.context_for(of.X), parameters)
+        F = fit_transform(estimator, of, of.y) if of is rows else fit(estimator, of, of.y).transform(rows.X)
+        F_test = estimator.transform(test_rows.X)
+        seconds = time.perf_counter() - start
+    elif work.method.role is Role.MODEL:
+        return F, F_test, 0.0
+    length = _mean_length(F)
+    return F * (1 / length), F_test * (1 / length), seconds
+
+
+def fit_model(model: Any, F: Any, y: NDArray | None) -> bool:
+    """Fits the model and returns whether its solver converged."""
+    if isinstance(model, LinearSVC):
+        # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones, and the
+        # only one for the hinge loss.
+        model.set_params(dual=model.loss == "hinge" or sp.issparse(F) or F.shape[0] < F.shape[1])
+    _, caught = recording_warnings(lambda: model.fit(F, y))
+    show_again(caught, but=ConvergenceWarning)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+
+
+def _mean_length(X: Any) -> float:
+    squares = X.multiply(X) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    lengths = np.sqrt(np.asarray(squares.sum(axis=1) if sp.issparse(X) else squares, dtype=np.float64))
+    return float(lengths.mean()) or 1.0
