@@ -38,10 +38,12 @@ from vicinal import (
     DeepWalk,
     DenoisingAutoencoder,
     GaussianProjection,
+    GraphSmoothing,
     HashedProjection,
     HermiteMap,
     Katz,
     KernelPerceptron,
+    KMeansFeatures,
     LaplacianScore,
     LinkRanking,
     MaximumVariance,
@@ -60,6 +62,7 @@ from vicinal import (
     StackedDenoisingAutoencoder,
     SubsetProductMap,
 )
+from vicinal.learned import LabelledOnly
 
 ROWS = np.random.default_rng(0).uniform(size=(40, 5))
 X = pd.DataFrame(ROWS, columns=list("abcde"))
@@ -76,6 +79,9 @@ CASES = [  # each with a parameter that it refuses
     (StackedDenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
     (RankBoost(10), {"rankers": "none"}),
     (RankBoostMap(RankBoost(10)), {"ranker__n_rounds": 0}),
+    (KMeansFeatures(5, random_state=0), {"gamma": -1}),
+    (LabelledOnly(RankBoost(10)), {"estimator__rankers": "none"}),
+    (GraphSmoothing(n_bits=32, random_state=0), {"tol": -1}),
     (RandomFourierFeatures(8, random_state=0), {"frequencies": "none"}),
     (RandomFourierFeatures(8, frequencies="hadamard", random_state=0), {"gamma": -1}),
     (GaussianProjection(3, random_state=0), {"n_components": 0}),

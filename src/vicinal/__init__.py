@@ -16,7 +16,14 @@ if TYPE_CHECKING:
         RBFMap,
         SubsetProductMap,
     )
-    from .learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDenoisingAutoencoder
+    from .learned import (
+        DenoisingAutoencoder,
+        GraphSmoothing,
+        KMeansFeatures,
+        RankBoost,
+        RankBoostMap,
+        StackedDenoisingAutoencoder,
+    )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .select import (
@@ -66,8 +73,10 @@ __all__ = [
     "DeepWalk",
     "DenoisingAutoencoder",
     "GaussianProjection",
+    "GraphSmoothing",
     "HashedProjection",
     "HermiteMap",
+    "KMeansFeatures",
     "Katz",
     "KernelPerceptron",
     "LaplacianScore",

@@ -113,6 +113,8 @@ class Method:
         A package that it needs beyond those that vicinal requires.
     has_rule : bool, default=False
         Whether it is a selector that knows how many columns to keep.
+    takes_unlabelled : bool, default=False
+        Whether rows without a label, which is -1, may be among those that it is fitted on.
     parameters, model_parameters : mapping, default={}
         Parameters of the estimator and of the model after it that are fixed, and so left out of the grids.
 
@@ -136,6 +138,7 @@ class Method:
     most_rows: int | None = None
     needs: str = ""
     has_rule: bool = False
+    takes_unlabelled: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     model_parameters: Mapping[str, Any] = field(default_factory=dict)
 
