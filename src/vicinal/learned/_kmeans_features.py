@@ -34,8 +34,8 @@ class KMeansFeatures(ClassNamePrefixFeaturesOutMixin, TakesSparseFloats, Transfo
     n_clusters : int, default=100
         Centroids. Where there are fewer rows, one for each of them; centroids that no row is nearest to are dropped.
     gamma : float or "scale", default="scale"
-        Of the kernel ``exp(-gamma |x - c|^2)``. "scale" is ``1 / (n_features * X.var())``, with which values vary around
-        exp(-1) whatever the scale of the data is. With a number of another scale they are all about 0 or all about 1.
+        Of the kernel ``exp(-gamma |x - c|^2)``. "scale" is ``1 / (n_features * X.var())``, with which exponents are
+        about 1 whatever the scale of the data is. With a number far from it, all values are about 0, or about 1.
     batch_size : int, default=1000
         Rows of a mini-batch.
     max_iter : int, default=10000

@@ -93,7 +93,7 @@ class LabelledOnly(MetaEstimatorMixin, BaseEstimator):
             assert_all_finite(given, input_name="y")
         check_consistent_length(X, given)
         estimator, labels = clone(self._chosen()), partial_labels(given, type(self).__name__)
-        rows = X.tocsr() if sp.issparse(X) else X
+        rows: Any = sp.csr_array(X) if sp.issparse(X) else X
         if len(labels.unlabelled):
             rows = _safe_indexing(rows, labels.labelled)
         self.estimator_ = estimator.fit(rows, labels.classes[labels.places])
