@@ -15,6 +15,7 @@ from ._preparation import take_rows
 from ._validation import suggest
 from ._views import take_columns
 
+UNLABELLED = -1
 # What an estimator's `fit` may ask for beside X and y, by the names of its arguments.
 EXTRA_INPUTS = ("adjacency", "side")
 
@@ -120,7 +121,15 @@ class Sample:
 
     @property
     def n_classes(self) -> int:
-        return 0 if self.y is None else len(np.unique(self.y))
+        return 0 if self.y is None else len(np.unique(self.y[self.labelled]))
+
+    @property
+    def labelled(self) -> NDArray[np.intp]:
+        """The rows that have a label."""
+        if self.y is None:
+            return np.zeros(0, dtype=np.intp)
+        is_single = self.y.ndim == 1 and self.y.dtype.kind in "if"
+        return np.flatnonzero(self.y != UNLABELLED) if is_single else np.arange(len(self))
 
     @property
     def extra_inputs(self) -> dict[str, Any]:
