@@ -36,7 +36,7 @@ def comparison_rules(experiment: Experiment, sample: Sample, names: Sequence[str
     Returns
     -------
     Section or None
-        None where no method makes rules.
+        None where no method makes rules, and for more than two classes.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def comparison_rules(experiment: Experiment, sample: Sample, names: Sequence[str
     ['worst concavity > 0.20795', '-7.34']
     """
     ours = next((method for method in map(find_method, _named(experiment)) if _makes_rules(method)), None)
-    if ours is None or sample.y is None:
+    if ours is None or sample.y is None or sample.n_classes != 2:
         return None
     if len(sample.labelled) < len(sample):
         sample = sample[sample.labelled]
