@@ -126,7 +126,8 @@ def _of_unlabelled(sample: Sample, experiment: Experiment, options: Options) -> 
         return "Rows with the target -1 are taken for a class; --unlabelled -1 says they have no label." * looks_so
     methods = map(find_method, dict.fromkeys(spec.name for spec in experiment.methods))
     able = [method.label for method in methods if method.takes_unlabelled]
-    who = f"only {' and '.join(able)} learn{'s' * (len(able) == 1)} from them" if able else "no method learns from them"
+    named = " and ".join(filter(None, [", ".join(able[:-1]), *able[-1:]]))
+    who = f"only {named} learn{'s' * (len(able) == 1)} from them" if able else "no method learns from them"
     return f"{missing:,} rows have no label: they are never tested on, and {who}."
 
 
