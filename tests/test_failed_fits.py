@@ -62,7 +62,6 @@ from vicinal import (
     StackedDenoisingAutoencoder,
     SubsetProductMap,
 )
-from vicinal.learned import LabelledOnly
 
 ROWS = np.random.default_rng(0).uniform(size=(40, 5))
 X = pd.DataFrame(ROWS, columns=list("abcde"))
@@ -80,7 +79,6 @@ CASES = [  # each with a parameter that it refuses
     (RankBoost(10), {"rankers": "none"}),
     (RankBoostMap(RankBoost(10)), {"ranker__n_rounds": 0}),
     (KMeansFeatures(5, random_state=0), {"gamma": -1}),
-    (LabelledOnly(RankBoost(10)), {"estimator__rankers": "none"}),
     (GraphSmoothing(n_bits=32, random_state=0), {"tol": -1}),
     (RandomFourierFeatures(8, random_state=0), {"frequencies": "none"}),
     (RandomFourierFeatures(8, frequencies="hadamard", random_state=0), {"gamma": -1}),

@@ -68,3 +68,12 @@ def test_labels_that_are_no_numbers_are_all_labels():
 def test_labels_that_say_nothing(y, words):
     with pytest.raises(ValueError, match=words):
         LabelledOnly().fit(X, y)
+
+
+def test_a_failed_fit_leaves_it_as_it_was():
+    model = LabelledOnly(RankBoost(10)).fit(X, SOME)
+    before, fitted = model.predict(X), model.estimator_
+    with pytest.raises(ValueError, match="rankers must be one of"):
+        model.set_params(estimator__rankers="none").fit(X.iloc[:, :3], SOME)
+    assert model.estimator_ is fitted
+    np.testing.assert_array_equal(model.predict(X), before)
