@@ -4,7 +4,8 @@ import importlib
 import inspect
 import pkgutil
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.svm import LinearSVC
 
 import vicinal
 from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
@@ -22,6 +23,9 @@ from vicinal.expand import (
 from vicinal.expand.kernels import Gaussian
 from vicinal.learned import (
     DenoisingAutoencoder,
+    GraphSmoothing,
+    KMeansFeatures,
+    LabelledOnly,
     LearnedKernelFeatures,
     NeuralKernel,
     NeuralReduction,
@@ -77,6 +81,9 @@ ONE_OF_EACH = sorted(
         RankBoostMap(RankBoost(n_rounds=20, random_state=0)),
         PivotMap(n_pivots=5, n_components=3),
         LearnedKernelFeatures(n_rounds=20, n_pivots=5, n_components=3),
+        KMeansFeatures(10),
+        LabelledOnly(),
+        GraphSmoothing(n_neighbors=4, n_bits=64),
         SpectralFeatures(),
         MaximumVariance(),
         LaplacianScore(),
@@ -144,6 +151,10 @@ VARIANTS = [
     PivotMap(n_pivots=5, pivots="k-means", whiten=True, n_components=None),
     PivotMap(RankBoostMap(RankBoost(n_rounds=10)), n_pivots=5, pivots="k-means++", whiten=True, projection="labels"),
     LearnedKernelFeatures("rankboost-grids", n_rounds=10, n_pivots=None, with_score=False),
+    KMeansFeatures(3, gamma=0.01, batch_size=7, max_iter=5),
+    LabelledOnly(RankBoost(n_rounds=10, random_state=0)),
+    LabelledOnly(RankBoostMap(RankBoost(n_rounds=10, random_state=0))),
+    GraphSmoothing(LinearSVC(), smoothness=2.0, n_neighbors=2, n_bits=30),
     SpectralFeatures(2),
     LaplacianScore(weights="cosine"),
     SPEC(criterion="total", power=3),
@@ -164,7 +175,7 @@ VARIANTS = [
 
 def expected_failures(estimator):
     """The checks that an estimator cannot pass, and why. scikit-learn leaves its own such classifiers out by name."""
-    if isinstance(estimator, NeuralReduction):
+    if isinstance(estimator, GraphSmoothing | LabelledOnly | NeuralReduction) and is_classifier(estimator):
         return {"check_classifiers_classes": "its labels -1 and 1 are those of one class and of unlabelled rows"}
     return {}
 

@@ -154,3 +154,7 @@ class TestTables:
             check_table(sp.csr_matrix([[np.inf]]))
         assert describe_columns(np.eye(2)) == "2 numeric columns standardised"
         assert describe_columns(sp.eye(3, format="csr")) == "3 sparse columns divided by their largest value"
+
+
+def test_thousands_of_columns_are_said_as_people_write_them():
+    assert describe_columns(sp.csr_array((2, 10**6))).startswith("1,000,000 sparse columns ")

@@ -111,3 +111,10 @@ def test_what_there_is_beside_rows_and_labels(whole):
 def test_fields_that_do_not_fit_are_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         Sample(np.eye(3), **fields)
+
+
+def test_rows_with_a_label():
+    assert list(Sample(np.eye(3), np.array([0, -1, 1])).labelled) == [0, 2]
+    assert Sample(np.eye(3), np.array([0, -1, 1])).n_classes == 2
+    assert list(Sample(np.eye(3), np.array(["a", "-1", "b"])).labelled) == [0, 1, 2]  # words are all labels
+    assert list(Sample(np.eye(3)).labelled) == []

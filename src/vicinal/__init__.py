@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     )
     from .learned import (
         DenoisingAutoencoder,
+        GraphSmoothing,
+        KMeansFeatures,
         LearnedKernelFeatures,
         NeuralKernel,
         NeuralReduction,
@@ -75,8 +77,10 @@ __all__ = [
     "DeepWalk",
     "DenoisingAutoencoder",
     "GaussianProjection",
+    "GraphSmoothing",
     "HashedProjection",
     "HermiteMap",
+    "KMeansFeatures",
     "Katz",
     "KernelPerceptron",
     "LaplacianScore",

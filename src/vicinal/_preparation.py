@@ -165,7 +165,7 @@ def describe_columns(X: Frame | Matrix) -> str:
     """What the preparation does, in words."""
     if not is_frame(X):
         sparse = sp.issparse(X)
-        return f"{X.shape[1]} {'sparse' if sparse else 'numeric'} columns {describe_scale('standard', sparse=sparse)}"
+        return f"{X.shape[1]:,} {'sparse' if sparse else 'numeric'} columns {describe_scale('standard', sparse=sparse)}"
     numbers, categories = _kinds(X)
     parts = []
     if numbers:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from ._preparation import take_rows
-from ._validation import suggest
+from ._validation import UNLABELLED, suggest
 from ._views import take_columns
 
 # What an estimator's `fit` may ask for beside X and y, by the names of its arguments.
@@ -120,7 +120,15 @@ class Sample:
 
     @property
     def n_classes(self) -> int:
-        return 0 if self.y is None else len(np.unique(self.y))
+        return 0 if self.y is None else len(np.unique(self.y[self.labelled]))
+
+    @property
+    def labelled(self) -> NDArray[np.intp]:
+        """The rows that have a label."""
+        if self.y is None:
+            return np.zeros(0, dtype=np.intp)
+        is_single = self.y.ndim == 1 and self.y.dtype.kind in "if"
+        return np.flatnonzero(self.y != UNLABELLED) if is_single else np.arange(len(self))
 
     @property
     def extra_inputs(self) -> dict[str, Any]:

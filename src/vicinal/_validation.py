@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+UNLABELLED = -1  # the label of rows that have none, as in scikit-learn's semi-supervised estimators
 SMALLEST_SQUARED = 1e-150  # the square of which a double still holds with all its digits
 
 Matrix = Any  # an ndarray of two dimensions or a CSR matrix: SciPy's types say too little to be of help

@@ -35,7 +35,7 @@ def test_all_run_on_all_kinds_of_data(name, kind):
     X = sp.csr_matrix(X) if "csr" in kind else X
     with warnings.catch_warnings():
         # Others' code, others' warnings; and weights of selectors that keep no column.
-        if name in ("lightgbm", "isolation-kernel") or method.role is Role.SELECTOR:
+        if name in ("lightgbm", "isolation-kernel", "self-training") or method.role is Role.SELECTOR:
             warnings.simplefilter("ignore")
         outcome = evaluate("classification", short(method), X, y, folds=3, tuning_rows=40)
     assert 0.6 < outcome.values[0][2] <= 1
@@ -63,7 +63,7 @@ def short(method):
 
     fixed = method.fixing(quick.get(method.name, weights), {"C": 10.0, **model.get(method.name, {})})
     if method.role is Role.MODEL and method.name != "rbf-svm":
-        fixed = method.fixing({}, model[method.name])
+        fixed = method.fixing({}, model.get(method.name, {}))
     return replace(fixed, grid=first_and_last)
 
 
@@ -144,3 +144,37 @@ def test_names_are_unique_and_unknown_ones_get_a_hint():
     assert len(set(method_names())) == len(METHODS)
     with pytest.raises(ValueError, match=r"There is no method 'randlocl'; did you mean 'randlocal'"):
         find_method("randlocl")
+
+
+class TestUnlabelledRows:
+    NAMES = tuple(method.name for method in METHODS if method.takes_unlabelled)
+
+    def test_who_takes_them(self):
+        assert {"kmeans-features", "logistic-kmeans", "graph-smoothing", "self-training"} <= set(self.NAMES)
+        assert not find_method("l1-logistic").takes_unlabelled
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_they_may_be_among_the_fitted_rows(self, name):
+        X, y = two_classes(90)
+        X[:, 0] = 2 * y + 0.1 * X[:, 0]
+        some, method = np.where(np.arange(90) % 3, -1, y), find_method(name)
+        make = method.build if method.role is Role.MAP else method.build_model
+        model = make(CONTEXT, {}).fit(X, some)
+        if method.role is Role.MAP:
+            assert model.transform(X).shape[0] == 90
+            return
+        assert list(model.classes_) == [0, 1]
+        assert np.mean(model.predict(X) == y) > 0.8
+
+    def test_constants_of_the_paper(self):
+        built = {name: find_method(name).build_model(CONTEXT, {}) for name in ("l1-logistic", "graph-smoothing")}
+        assert (built["l1-logistic"].C, built["l1-logistic"].solver) == (0.22, "liblinear")
+        assert (built["graph-smoothing"].estimator.C, built["graph-smoothing"].smoothness) == (0.38, 0.1)
+        X = np.random.default_rng(0).normal(size=(300, 5))
+        for name, width in (("kmeans-features", 100), ("kmeans-projection", 100)):
+            assert find_method(name).build(CONTEXT, {}).fit(X).transform(X).shape[1] == width
+
+    def test_sparse_logistic_regression_is_sparse(self):
+        X, y = two_classes(90)
+        weights = find_method("l1-logistic").build_model(CONTEXT, {}).fit(X, y).coef_
+        assert 0 < np.count_nonzero(weights) < weights.size

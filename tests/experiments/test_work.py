@@ -23,6 +23,13 @@ methods = [{ name = "randlocal", vary = { n_groups = [2, 5] }, data_rows = { row
 """
 
 
+def test_sparse_rows_that_are_too_large_to_be_dense_are_refused():
+    X = sp.csr_array((3, 10**12))
+    work = work_for("classification", find_method("boosting"), sp.csr_array((30, 4)), np.arange(30) % 2)
+    with pytest.raises(MemoryError, match=r"Gradient boosting takes no sparse rows, .* leave it out"):
+        readable(work, Outcome(), X, X)
+
+
 def test_sample_has_every_class_at_its_share():
     y = np.repeat([0, 1, 2], [900, 95, 5])
     keep = stratified_sample(y, 100, seed=0, at_least=3)

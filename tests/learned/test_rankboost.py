@@ -419,3 +419,25 @@ def test_the_compiled_search_checks_what_it_is_given():
         search.best(np.ones(3), 0, np.empty(4, np.uint8))
     with pytest.raises(ValueError, match="pairs need"):
         search.best(np.ones(4), 1, np.empty(4, np.uint8))
+
+
+@pytest.mark.parametrize("rankers", ["stumps", "grids"])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_the_strongest_rules_are_sums_over_equal_ones(rankers, container):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X - X.mean(axis=0)  # rules that hold for zeros as well
+    model = RankBoost(60, rankers=rankers, n_first=2).fit(container(X), y)
+    first = X[:, model.columns_] > model.thresholds_
+    both = first & ((X[:, model.second_columns_] > model.second_thresholds_) | (model.second_columns_ < 0))
+    sums, rows = {}, {}
+    for place, line in enumerate(model.rules()):
+        words = line.rpartition(":")[0]
+        sums[words] = sums.get(words, 0) + model.weights_[place]
+        rows[words] = both[:, place].sum()
+    found = model.strongest_rules(container(X), 7)
+    wanted = sorted(sums, key=lambda words: -abs(sums[words]))[:7]
+    assert [words for words, _, _ in found] == wanted
+    np.testing.assert_allclose([weight for _, weight, _ in found], [sums[words] for words in wanted])
+    assert [count for _, _, count in found] == [rows[words] for words in wanted]
+    names = [f"word {place}" for place in range(30)]
+    assert all(words.startswith("word ") for words, _, _ in model.strongest_rules(X, input_features=names))

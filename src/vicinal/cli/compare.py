@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +32,9 @@ class Options:
         Columns of the dense maps: random Fourier features, Nystroem, polynomial sketch.
     splits
         Parts of the cross-validation; each is the test part once.
+    unlabelled
+        What the target says of rows without a label. They are never tested on; methods that can learn from such rows
+        are given them, others do not see them.
     image_shape
         HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, if rows are images; the method randlocal-tuned makes use of it.
     seed
@@ -44,6 +47,7 @@ class Options:
     groups: int = 400
     components: int = 1000
     splits: int = 5
+    unlabelled: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     image_shape: str | None = None
     seed: int = 0
     jobs: CellJobs = None
@@ -73,16 +77,19 @@ def compare(file: Path, /, *, options: Options = DEFAULTS) -> None:
     experiment = _experiment(file, options)
     table = read_table(file, target=options.target, drop=options.drop, need_target=True)
     assert table.y is not None
-    sample = comparison_sample(table.X, table.y, options.splits)
+    sample = comparison_sample(table.X, table.y, options.splits, unlabelled=options.unlabelled)
     columns = describe_columns(sample.X)
     data = f"{file.name}: {len(sample):,} rows; {columns}; target {table.target!r}."
+    if said := _of_unlabelled(sample, experiment, options):
+        data = f"{data} {said}"
     note(data)
     with Steps(total=len(experiment.cells())) as progress:
         results = run_comparison(experiment, sample, jobs=options.jobs, callback=progress.cell)
     summaries, threads = summarise(experiment, results), threads_of(results)
-    _show(summaries, f"{file.name}, {options.splits} splits of {len(sample):,} rows", columns, threads)
+    _show(summaries, f"{file.name}, {options.splits} splits of {len(sample.labelled):,} rows", columns, threads)
     if options.report is not None:
-        _write_report(options.report, experiment, summaries, sample, (("Data", data), *facts(threads)), options)
+        told = (("Data", data), *facts(threads))
+        _write_report(options.report, experiment, summaries, sample, table.names, told, options)
 
 
 def _experiment(file: Path, options: Options) -> Experiment:
@@ -107,6 +114,21 @@ def _experiment(file: Path, options: Options) -> Experiment:
         image_shape=image_shape(options.image_shape),
         curve=options.report is not None,
     )
+
+
+def _of_unlabelled(sample: Sample, experiment: Experiment, options: Options) -> str:
+    """What is done with rows that have no label, or look as if they had none."""
+    from ..experiments import find_method
+
+    missing = len(sample) - len(sample.labelled)
+    if options.unlabelled is None:
+        looks_so = len(sample.classes or ()) > 2 and "-1" in (sample.classes or ())
+        return "Rows with the target -1 are taken for a class; --unlabelled -1 says they have no label." * looks_so
+    methods = map(find_method, dict.fromkeys(spec.name for spec in experiment.methods))
+    able = [method.label for method in methods if method.takes_unlabelled]
+    named = " and ".join(filter(None, [", ".join(able[:-1]), *able[-1:]]))
+    who = f"only {named} learn{'s' * (len(able) == 1)} from them" if able else "no method learns from them"
+    return f"{missing:,} rows have no label: they are never tested on, and {who}."
 
 
 def _show(summaries: list[Summary], title: str, columns: str, threads: str) -> None:
@@ -137,10 +159,11 @@ def _write_report(
     experiment: Experiment,
     summaries: list[Summary],
     sample: Sample,
+    names: Sequence[str],
     facts: tuple[tuple[str, str], ...],
     options: Options,
 ) -> None:
-    from ..experiments import comparison_page, comparison_pictures
+    from ..experiments import comparison_page, comparison_pictures, comparison_rules
     from ..report import write_report
     from ._terminal import command_line, say
 
@@ -149,6 +172,7 @@ def _write_report(
         summaries,
         command=command_line(),
         facts=facts,
+        rules=comparison_rules(experiment, sample, names),
         pictures=comparison_pictures(experiment, sample),
     )
     write_report(path, page, force=options.force)

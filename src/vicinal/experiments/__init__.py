@@ -15,6 +15,7 @@ from ._pages import (
 from ._pictures import feature_image, voronoi_cells
 from ._ranks import Contest, Entry, entry_label, mean_ranks
 from ._results import Result, read_results
+from ._rule_sections import comparison_rules
 from ._runner import run, run_pictures
 from ._summary import Summary, summarise
 from ._task import Task
@@ -45,6 +46,7 @@ __all__ = [
     "comparison",
     "comparison_page",
     "comparison_pictures",
+    "comparison_rules",
     "comparison_sample",
     "comparison_verdict",
     "entry_label",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from .._page import Section
 from .._preparation import check_table, make_preparation
 from .._sample import Sample
+from .._validation import UNLABELLED
 from ._experiment import Cell, DataSpec, Experiment, MethodSpec
 from ._methods import find_method
 from ._pictures import randlocal_pictures
@@ -26,6 +28,7 @@ DEFAULT_METHODS = ("raw", "rbf-svm", "fourier", "nystroem", "polynomial", "trees
 MOST_KERNEL_ROWS = 20_000
 GROUP_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 TUNING_FOLDS = 3
+MOST_PICTURE_COLUMNS = 5000
 
 
 def comparison(
@@ -226,7 +229,7 @@ def _take_table(shelf: Shelf, name: str) -> Sample:
     return shelf.take("table")
 
 
-def comparison_sample(X: Any, y: NDArray, splits: int) -> Sample:
+def comparison_sample(X: Any, y: NDArray, splits: int, *, unlabelled: str | None = None) -> Sample:
     """A table as the comparison takes it: checked columns, classes as numbers from 0 with their names.
 
     Parameters
@@ -237,6 +240,9 @@ def comparison_sample(X: Any, y: NDArray, splits: int) -> Sample:
         The class of each row, as a number or a name.
     splits : int
         Parts of the cross-validation; classes with too few rows for them are refused.
+    unlabelled : str, default=None
+        What stands for y where a row has no label: its label becomes -1. Such rows are never tested on; methods that
+        take them are fitted to them as well, others do not see them.
 
     Returns
     -------
@@ -251,11 +257,27 @@ def comparison_sample(X: Any, y: NDArray, splits: int) -> Sample:
     >>> sample.classes, sample.y[:3].tolist()
     (('setosa', 'versicolor', 'virginica'), [0, 0, 0])
     """
-    labels = y.astype(str) if y.dtype == object else y
-    return Sample(check_table(X), check_classes(y, splits), classes=tuple(map(str, np.unique(labels))))
+    table, codes = check_table(X), np.full(len(y), UNLABELLED)
+    has_none = np.zeros(len(y), dtype=bool) if unlabelled is None else _stands_for(y, unlabelled)
+    given = y[~has_none]
+    codes[~has_none] = check_classes(given, splits)
+    labels = given.astype(str) if given.dtype == object else given
+    return Sample(table, codes, classes=tuple(map(str, np.unique(labels))))
 
 
-def comparison_pictures(experiment: Experiment, sample: Sample) -> Section:
+def _stands_for(y: NDArray, word: str) -> NDArray[np.bool_]:
+    """Which labels are that word, or that number."""
+    found = np.array([str(value) == word for value in y.tolist()])
+    with contextlib.suppress(ValueError):
+        found = found if y.dtype.kind not in "iuf" else y == float(word)
+    if not found.any():
+        raise ValueError(f"No row has the target {word!r}, which is said to stand for no label.")
+    if found.all():
+        raise ValueError(f"All rows have the target {word!r}, which is said to stand for no label.")
+    return found
+
+
+def comparison_pictures(experiment: Experiment, sample: Sample) -> Section | None:
     """What RandLocal makes of some rows of a table: an image of features, and the cells of anchors in the plane.
 
     Parameters
@@ -267,7 +289,8 @@ def comparison_pictures(experiment: Experiment, sample: Sample) -> Section:
 
     Returns
     -------
-    Section
+    Section or None
+        None for tables of more than 5,000 columns, of which local features take long and a plane shows little.
 
     Examples
     --------
@@ -278,6 +301,10 @@ def comparison_pictures(experiment: Experiment, sample: Sample) -> Section:
     >>> [type(block).__name__ for block in section.blocks]
     ['FeatureImage', 'Voronoi']
     """
+    if sample.X.shape[1] > MOST_PICTURE_COLUMNS:
+        return None
+    if len(sample.labelled) < len(sample):
+        sample = sample[sample.labelled]
     X = make_preparation(sample.X).fit_transform(sample.X)
     assert sample.y is not None
     assert sample.classes is not None

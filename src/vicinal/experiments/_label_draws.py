@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sample import Sample
+from .._validation import UNLABELLED
 
-UNLABELLED = -1
 TRAINING, TEST = 0, 1  # as published splits have them
 LEAST_OF_A_CLASS = 2
 PUBLIC_SHARE, PUBLIC_SEED = 0.3, 0

@@ -18,6 +18,7 @@ from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, Link
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._method import Context, Grid, Method, Role
+from ._semi_supervised_methods import SEMI_SUPERVISED
 
 # The RandLocal paper's own grids (section 4.3).
 BANDWIDTHS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
@@ -294,6 +295,7 @@ METHODS: tuple[Method, ...] = (
         lambda to: SampledLandmarks(_iterations(to), random_state=to.seed, n_jobs=to.threads),
         grid=_samples,
     ),
+    *SEMI_SUPERVISED,
     *(_selector(entry) for entry in SELECTORS.values()),
     _link_predictor("p-nrcl", "P-NRCL", NRCL, CONSENSUS, loss="logistic"),
     _link_predictor("mm-nrcl", "MM-NRCL", NRCL, CONSENSUS, loss="huber"),

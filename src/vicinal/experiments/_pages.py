@@ -94,7 +94,13 @@ def threads_of(results: Sequence[Result]) -> str:
 
 
 def comparison_page(
-    experiment: Experiment, summaries: list[Summary], *, command: str, facts: Facts, pictures: Section | None = None
+    experiment: Experiment,
+    summaries: list[Summary],
+    *,
+    command: str,
+    facts: Facts,
+    rules: Section | None = None,
+    pictures: Section | None = None,
 ) -> Page:
     """The report of `vicinal compare`.
 
@@ -108,6 +114,8 @@ def comparison_page(
         How to run it again.
     facts : tuple of (name, value)
         Data, machine, versions, date.
+    rules : Section, default=None
+        What `vicinal.experiments.comparison_rules` gives.
     pictures : Section, default=None
         What `vicinal.experiments.comparison_pictures` gives.
 
@@ -130,7 +138,7 @@ def comparison_page(
             (comparison_table(methods), time_chart("Accuracy against time", "accuracy", methods)),
         ),
         *_group_curve(experiment, summaries),
-        *([pictures] if pictures is not None else []),
+        *(section for section in (rules, pictures) if section is not None),
     ]
     return Page(
         title=experiment.title,

@@ -15,14 +15,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from .._memory import refuse_beyond_memory
 from .._preparation import has_missing, make_imputer, scaler
 from .._sample import Sample
+from .._words import capital
 from ._classes import of_classes
 from ._experiment import Cell, Experiment
 from ._method import Context, Method
 from ._metric import Measure
 from ._noise import add_noise
 from ._side import with_side
+
+DENSE_COPIES = 2  # of rows that were sparse: those that a method is given, and what it makes of them at least
 
 
 @dataclass
@@ -207,6 +211,11 @@ def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, An
         X, X_test = imputer.fit_transform(X), imputer.transform(X_test)
         outcome.note("missing values filled with medians")
     if not takes_sparse and sp.issparse(X):
+        refuse_beyond_memory(
+            DENSE_COPIES * (X.shape[0] + X_test.shape[0]) * X.shape[1] * X.dtype.itemsize,
+            f"{capital(work.method.label)} takes no sparse rows, and {X.shape[1]:,} dense columns",
+            "leave it out, or take fewer columns or rows",
+        )
         X, X_test = X.toarray(), X_test.toarray()
     return X, X_test
 

@@ -1,6 +1,9 @@
 """Codes learned by reconstruction; rules, kernels and features learned from labels."""
 
 from ._autoencoder import DenoisingAutoencoder
+from ._graph_smoothing import GraphSmoothing
+from ._kmeans_features import KMeansFeatures
+from ._labelled_only import LabelledOnly
 from ._learned_kernel_features import LearnedKernelFeatures
 from ._neural_kernel import NeuralKernel
 from ._neural_reduction import NeuralReduction
@@ -11,6 +14,9 @@ from ._stacked import StackedDenoisingAutoencoder
 
 __all__ = [
     "DenoisingAutoencoder",
+    "GraphSmoothing",
+    "KMeansFeatures",
+    "LabelledOnly",
     "LearnedKernelFeatures",
     "NeuralKernel",
     "NeuralReduction",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-UNLABELLED = -1
+from .._validation import UNLABELLED
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, column_or_1d
 
 from .._calls import n_threads, obeys_n_jobs
 from .._messages import warn
@@ -281,6 +281,30 @@ class RankBoost(ClassifierMixin, BaseEstimator):
         rules = self._rules()
         words = rules.words(self._names())
         return [f"{line}: {weight:+.3g}" for line, weight in zip(words, rules.weights, strict=True)]
+
+    def strongest_rules(
+        self, X: ArrayLike, n_rules: int = 20, *, input_features: ArrayLike | None = None
+    ) -> list[tuple[str, float, int]]:
+        """The rules of the largest absolute weights, where the weights of equal rules are summed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_rules : int, default=20
+            How many of them, at most.
+        input_features : array-like of str, default=None
+            Names of the columns, where X had none at `fit`.
+
+        Returns
+        -------
+        list of (str, float, int)
+            The rule in words, its weight, and for how many rows of X it holds.
+        """
+        rows = self._checked(X)
+        rules = self._rules().strongest(check_count("n_rules", n_rules))
+        names = _check_feature_names_in(self, input_features)
+        found = zip(rules.words(names), rules.weights.tolist(), rules.counts(rows).tolist(), strict=True)
+        return list(found)
 
     def _names(self) -> list[str]:
         given = getattr(self, "feature_names_in_", None)

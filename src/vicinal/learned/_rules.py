@@ -78,6 +78,18 @@ class Rules:
         sums += np.bincount(self.second_columns[paired], amounts[paired] / 2, n_features)
         return sums / max(float(sums.sum()), np.finfo(float).tiny)
 
+    def strongest(self, most: int) -> Rules:
+        """Equal rules once, with the sums of their weights, those of the largest absolute weights first."""
+        rules, _ = self._distinct
+        order = np.argsort(-np.abs(rules.weights), kind="stable")[:most]
+        first = rules.columns[order], rules.thresholds[order]
+        return Rules(*first, rules.second_columns[order], rules.second_thresholds[order], rules.weights[order])
+
+    def counts(self, X: Matrix) -> NDArray[np.int64]:
+        """For how many rows each rule holds."""
+        parts = (np.diff(holding.indptr) for holding in self._holding_by_blocks(X, np.int8))
+        return np.sum(list(parts), axis=0, dtype=np.int64)
+
     def words(self, names: Sequence[str]) -> list[str]:
         """Each rule as people write it."""
         lines = []

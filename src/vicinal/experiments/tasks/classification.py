@@ -79,11 +79,9 @@ class Classification(Task):
     def evaluate(self, work: Work) -> Outcome:
         """Trains on all parts but one and predicts that one; parameters are chosen on the training part alone."""
         outcome = Outcome()
-        options, y = work.options, work.sample.y
+        y = work.sample.y
         assert y is not None
-        check_folds(y, options.folds)
-        parts = StratifiedKFold(options.folds, shuffle=True, random_state=work.context.seed).split(np.zeros(len(y)), y)
-        training, test = next(part for number, part in enumerate(parts) if number == work.cell.fold)
+        training, test = split_rows(work)
         rows, test_rows = work.sample[training], work.sample[test]
         preparation = work.preparation(work.sample.X)
         X, X_test = preparation.fit_transform(rows.X), preparation.transform(test_rows.X)
@@ -91,12 +89,16 @@ class Classification(Task):
         rows, test_rows = self._capped(work, outcome, rows.with_X(X)), test_rows.with_X(X_test)
 
         start = time.perf_counter()
-        chosen, model_chosen = choose(work, rows, tuning_of(work))
+        labelled = rows.labelled
+        all_labelled = len(labelled) == len(rows)
+        chosen, model_chosen = choose(work, rows if all_labelled else rows[labelled], tuning_of(work))
         outcome.tuning_seconds = time.perf_counter() - start
         F, F_test, outcome.feature_seconds = features(work, chosen, rows, test_rows)
         start = time.perf_counter()
         model = work.method.build_model(work.context_for(X), model_chosen)
-        if not fit_model(model, F, rows.y):
+        assert rows.y is not None
+        takes_all = all_labelled or work.method.role is Role.MODEL
+        if not fit_model(model, *((F, rows.y) if takes_all else (F[labelled], rows.y[labelled]))):
             outcome.note("the SVM stopped before it converged")
         predicted = model.predict(F_test)
         outcome.model_seconds = time.perf_counter() - start
@@ -140,6 +142,22 @@ class Classification(Task):
         if sizes_differ(experiment):
             return (over_time(experiment, summaries), tables)
         return super().sections(experiment, summaries, tables)
+
+
+def split_rows(work: Work) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The cell's training and test rows. Rows without a label are never tested on: methods that take them are fitted
+    to them as well, others do not see them."""
+    sample, folds = work.sample, work.options.folds
+    assert sample.y is not None
+    labelled = sample.labelled
+    y = sample.y[labelled]
+    check_folds(y, folds)
+    parts = StratifiedKFold(folds, shuffle=True, random_state=work.context.seed).split(np.zeros(len(y)), y)
+    training, test = next(part for number, part in enumerate(parts) if number == work.cell.fold)
+    training, test = labelled[training], labelled[test]
+    if work.method.takes_unlabelled and len(labelled) < len(sample):
+        training = np.concatenate([training, np.setdiff1d(np.arange(len(sample)), labelled)])
+    return training, test
 
 
 def sizes_differ(experiment: Experiment) -> bool:
