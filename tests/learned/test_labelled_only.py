@@ -20,8 +20,8 @@ SOME = np.where(np.arange(len(Y)) % 3, -1, Y)
 def test_the_same_as_without_the_other_rows(container):
     rows = container(X)
     part = X[SOME >= 0] if rows is X else X.to_numpy()[SOME >= 0]
-    alone = RankBoost(10).fit(part, SOME[SOME >= 0])
-    model = LabelledOnly(RankBoost(10)).fit(rows, SOME)
+    alone = RankBoost(10, random_state=0).fit(part, SOME[SOME >= 0])
+    model = LabelledOnly(RankBoost(10, random_state=0)).fit(rows, SOME)
     queries = X if rows is X else X.to_numpy()
     np.testing.assert_allclose(model.decision_function(queries), alone.decision_function(queries))
     assert model.n_features_in_ == 30
@@ -71,7 +71,7 @@ def test_labels_that_say_nothing(y, words):
 
 
 def test_a_failed_fit_leaves_it_as_it_was():
-    model = LabelledOnly(RankBoost(10)).fit(X, SOME)
+    model = LabelledOnly(RankBoost(10, random_state=0)).fit(X, SOME)
     before, fitted = model.predict(X), model.estimator_
     with pytest.raises(ValueError, match="rankers must be one of"):
         model.set_params(estimator__rankers="none").fit(X.iloc[:, :3], SOME)

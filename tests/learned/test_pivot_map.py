@@ -80,6 +80,19 @@ def test_a_map_is_one_matrix(whiten, projection):
     np.testing.assert_allclose(by_map.rank_ or 0, by_kernel.rank_ or 0)
 
 
+@pytest.mark.parametrize("kernel", [WIDTH, RULES])
+def test_whitening_in_single_precision(kernel):
+    """The rank is that of the rows, not of rounding, and products of features are the kernel, near enough."""
+    model = PivotMap(kernel, n_pivots=150, whiten=True, n_components=None, random_state=0)
+    double, single = model.fit(X, SOME).rank_, model.fit(X.astype(np.float32), SOME).rank_
+    assert single <= double if kernel is WIDTH else single == double
+    Z = model.transform(model.pivots_)
+    assert Z.dtype == np.float32
+    features = model.kernel_.transform(model.pivots_).toarray() if kernel is RULES else None
+    gram = WIDTH(model.pivots_, model.pivots_) if kernel is WIDTH else features @ features.T
+    np.testing.assert_allclose(Z @ Z.T, gram, atol=1e-3 * gram.max())
+
+
 def test_directions_are_those_of_partial_least_squares():
     places = (X[:, 0] + X[:, 7] > 0).astype(int)
     sums = ClassSums(X.shape[1], 2)

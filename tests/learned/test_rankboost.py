@@ -142,6 +142,8 @@ def test_parts_of_columns():
     assert np.bincount(RankBoost()._parts(100, random_state)).tolist() == [10] * 10
     assert RankBoost(column_share=1.0)._parts(100, random_state) is None
     assert RankBoost()._parts(1, random_state) is None
+    assert np.bincount(RankBoost(20)._parts(100, random_state)).tolist() == [25] * 4
+    assert RankBoost(5)._parts(100, random_state) is None
     assert np.bincount(RankBoost(column_share=0.001)._parts(7, random_state)).tolist() == [1] * 7
 
 

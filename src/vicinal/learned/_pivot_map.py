@@ -57,7 +57,8 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Random signs, which know nothing; or the directions of partial least squares, which know the labels: the first
         ones point from class to class. Of these there may be fewer.
     tol : float, default=1e-10
-        In whitening, pivots of which others leave less than this share of the largest count as spanned.
+        In whitening, pivots of which others leave less than this share of the largest count as spanned; of rows in
+        single precision, it is 1e-4 at least.
     random_state : int, RandomState instance or None, default=None
         Draws pivots and signs.
     n_jobs : int or None, default=None
@@ -182,7 +183,7 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         parts = []
         for values in self._values(rows):
             if self.components_ is not None:
-                values = safe_sparse_dot(values, self.components_.astype(values.dtype, copy=False), dense_output=True)
+                values = safe_sparse_dot(values, self.components_, dense_output=True)
             parts.append(np.asarray(values.toarray() if sp.issparse(values) else values, dtype=rows.dtype))
         return np.concatenate(parts)
 
@@ -233,23 +234,25 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.rank_ = None
         if self.pivots_ is None:
             return None
-        features = sp.csr_array(self.kernel_.transform(self.pivots_)) if _is_map(self.kernel_) else None
+        pivots = self.pivots_.astype(np.float64)
+        features = sp.csr_array(self.kernel_.transform(pivots)) if _is_map(self.kernel_) else None
         basis = None
         if self.whiten:
-            products = self._gram() if features is None else (features @ features.T).toarray()
-            basis = cholesky_basis(np.asarray(products, dtype=np.float64), self.tol)
+            products = self._gram(pivots) if features is None else (features @ features.T).toarray()
+            # What single precision cannot tell from zero would be noise, made large.
+            basis = cholesky_basis(products, max(self.tol, 1000 * float(np.finfo(self.pivots_.dtype).eps)))
             self.rank_, kept = basis.rank, basis.places
             self.pivots_, self.pivot_indices_ = self.pivots_[kept], self.pivot_indices_[kept]
             features = None if features is None else features[kept]
-        to_pivots = None if features is None else aslinearoperator(features.T.astype(np.float64))
+        to_pivots = None if features is None else aslinearoperator(features.T)
         if basis is None or to_pivots is None:
             return to_pivots if basis is None else basis.inverse()
         return to_pivots @ basis.inverse()
 
-    def _gram(self) -> Floats:
-        """Of the pivots; a function of two rows may be a little asymmetric by rounding."""
-        gram = np.concatenate([values for _, values in gram_blocks(_function(self.kernel_), self.pivots_)])
-        return (gram + gram.T) / 2
+    def _gram(self, pivots: Matrix) -> Floats:
+        """A function of two rows may be a little asymmetric by rounding."""
+        gram = np.concatenate([values for _, values in gram_blocks(_function(self.kernel_), pivots)])
+        return np.asarray((gram + gram.T) / 2, dtype=np.float64)
 
     def _projected(
         self,

@@ -57,8 +57,9 @@ class RankBoost(ClassifierMixin, BaseEstimator):
     learning_rate : float, default=0.3
         The share of that weight that is taken, up to 1.
     column_share : float or "auto", default="auto"
-        Columns are dealt at random to parts of this share, and rounds look at one part after the other. "auto": parts
-        of as many columns as the square root of their number. 1.0: every round looks at all columns.
+        Columns are dealt at random to parts of this share, and rounds look at one part after the other. "auto": as many
+        parts as the square root of the number of columns, or as a fifth of `n_rounds` where these are fewer. 1.0: every
+        round looks at all columns.
     validation_fraction : float, default=None
         A share of the rows that is not learned from: rounds end when `n_rounds_no_change` of them have not put more of
         its pairs in order, and those after the best one are dropped. For classes, it is stratified.
@@ -335,7 +336,7 @@ class RankBoost(ClassifierMixin, BaseEstimator):
         """The part of each column; None where all are one."""
         if isinstance(self.column_share, str):
             check_choice("column_share", self.column_share, ("auto",))
-            n_parts = round(n_columns**0.5)
+            n_parts = min(round(n_columns**0.5), self.n_rounds // 5)
         else:
             n_parts = min(round(1 / check_share("column_share", self.column_share)), n_columns)
         if n_parts < 2:
