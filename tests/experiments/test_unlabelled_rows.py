@@ -84,7 +84,7 @@ class TestRules:
     def test_in_words_with_weights_and_rows(self):
         X, y = CANCER.data, CANCER.target
         (table,) = self.section(X).blocks
-        ranker = RankBoost().fit(X, y)
+        ranker = RankBoost(1000, random_state=0).fit(X, y)
         sums = {}
         for rule, weight in zip(ranker.rules(), ranker.weights_, strict=True):
             words = rule.rpartition(":")[0]

@@ -46,7 +46,7 @@ def comparison_rules(experiment: Experiment, sample: Sample, names: Sequence[str
     >>> sample = comparison_sample(data.data, data.target.to_numpy(), splits=5)
     >>> section = comparison_rules(comparison("cancer", methods=("rankboost",)), sample)
     >>> [cell.text for cell in section.blocks[0].rows[0]][:2]
-    ['worst concavity > 0.20795', '-7.34']
+    ['perimeter error > 4.1025', '-8.88']
     """
     ours = next((method for method in map(find_method, _named(experiment)) if _makes_rules(method)), None)
     if ours is None or sample.y is None or sample.n_classes != 2:
@@ -62,7 +62,8 @@ def comparison_rules(experiment: Experiment, sample: Sample, names: Sequence[str
         seed=experiment.first_seed,
     )
     estimator = (ours.build_model if ours.role is Role.MODEL else ours.build)(to, {}).fit(X, sample.y)
-    ranker = getattr(estimator, "ranker_", estimator)
+    ranker = getattr(estimator, "kernel_", estimator)
+    ranker = getattr(ranker, "ranker_", ranker)
     rules = ranker.strongest_rules(X, MOST_RULES, input_features=columns)
     heads = (
         Column("rule"),

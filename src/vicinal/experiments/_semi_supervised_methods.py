@@ -52,15 +52,20 @@ def _smoothed(to: Context) -> Any:
     return GraphSmoothing(_logistic(to, 0.38, sparse=True), smoothness=0.1, random_state=to.seed, n_jobs=to.threads)
 
 
+def _learned_kernel(to: Context, kernel: Any = "rankboost-stumps", **options: Any) -> LearnedKernelFeatures:
+    n_pivots = max(1, min(1000, to.n_rows // 2))
+    return LearnedKernelFeatures(kernel, n_pivots=n_pivots, random_state=to.seed, n_jobs=to.threads, **options)
+
+
 def _as_published(to: Context) -> LearnedKernelFeatures:
     """RankBoost as Freund et al. have it, and no feature that is its score."""
     ranker = RankBoost(to.n_components, step="third-method", learning_rate=1.0, column_share=1.0)
-    return LearnedKernelFeatures(RankBoostMap(ranker), with_score=False, random_state=to.seed, n_jobs=to.threads)
+    return _learned_kernel(to, RankBoostMap(ranker), with_score=False)
 
 
 def _singular_vectors(to: Context) -> Any:
     count = max(1, min(N_FEATURES, to.n_features - 1))
-    return make_pipeline(TfidfTransformer(sublinear_tf=True), TruncatedSVD(count, random_state=to.seed))
+    return make_pipeline(TfidfTransformer(), TruncatedSVD(count, random_state=to.seed))
 
 
 SEMI_SUPERVISED: tuple[Method, ...] = (
@@ -140,7 +145,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         "learned-kernel",
         "learned kernel",
         Role.MAP,
-        lambda to: LearnedKernelFeatures(random_state=to.seed, n_jobs=to.threads),
+        _learned_kernel,
         size="n_components",
         takes_unlabelled=True,
     ),
@@ -156,7 +161,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         "learned-kernel-neural",
         "neural kernel",
         Role.MAP,
-        lambda to: LearnedKernelFeatures(NeuralKernel(), random_state=to.seed, n_jobs=to.threads),
+        lambda to: _learned_kernel(to, NeuralKernel()),
         size="n_components",
         takes_unlabelled=True,
     ),
