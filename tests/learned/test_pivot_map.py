@@ -158,6 +158,13 @@ def test_cholesky_of_a_matrix_of_low_rank():
     np.testing.assert_allclose(basis.inverse().matmat(basis.factor), np.eye(6), atol=1e-9)
 
 
+def test_what_a_tolerance_leaves_is_not_taken_for_negative():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((400, 100)) * np.geomspace(1, 1e-3, 100)
+    for tol, most in ((1e-10, 100), (1e-4, 90)):
+        assert cholesky_basis(features @ features.T, tol).rank <= most
+
+
 def test_any_map_will_do():
     model = PivotMap(PCA(4), n_pivots=10, n_components=None, random_state=0).fit(X)
     Z = PCA(4).fit_transform(X)

@@ -19,7 +19,8 @@ from ..expand import HashedProjection
 Floats = NDArray[np.float64]
 
 MOST_COLUMNS = 256  # in which rows are clustered; more are hashed to as many, which keeps distances about as they are
-LARGEST_RESIDUE = 1e-6  # of a Gram matrix beyond its Cholesky factor, as a share of the matrix
+ROWS_LOOKED_AT = 256  # of a Gram matrix, for what its Cholesky factor leaves
+ROUNDING = 1e-8  # what rounding may leave, as a share of the largest entry
 
 
 def choose_pivots(rows: Matrix, count: int, how: str, random_state: np.random.RandomState) -> NDArray[np.intp]:
@@ -86,15 +87,15 @@ def cholesky_basis(gram: Floats, tol: float) -> CholeskyBasis:
     factor, order, rank, _ = scipy.linalg.lapack.dpstrf(gram, tol=tol * largest)
     order = order - 1
     whole = np.triu(factor)[:rank]
-    _refuse_indefinite(gram, whole[:, np.argsort(order)], largest)
+    _refuse_indefinite(gram, whole[:, np.argsort(order)], (2 * tol + ROUNDING) * largest)
     return CholeskyBasis(order[:rank].astype(np.intp), np.ascontiguousarray(whole[:, :rank]))
 
 
-def _refuse_indefinite(gram: Floats, factor: Floats, largest: float) -> None:
-    """A matrix without negative eigenvalues has nothing left where its diagonal has nothing left."""
-    signs = np.where(np.random.default_rng(0).random((len(gram), 8)) < 0.5, -1.0, 1.0)
-    residue = np.abs(gram @ signs - factor.T @ (factor @ signs)).max()
-    if residue > LARGEST_RESIDUE * largest * len(gram) ** 0.5:
+def _refuse_indefinite(gram: Floats, factor: Floats, most: float) -> None:
+    """Without negative eigenvalues, no entry of what is left is larger than the largest one on the diagonal."""
+    some = np.random.default_rng(0).permutation(len(gram))[:ROWS_LOOKED_AT]
+    left = gram[some] - factor[:, some].T @ factor
+    if np.abs(left).max() > most:
         raise ValueError(
             "The kernel of the pivots is not positive semidefinite, so that it has no Cholesky factor and cannot be "
             "whitened; take whiten=False, or a kernel that is (of NeuralKernel, form='products')."
