@@ -51,6 +51,14 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: An
     return as_numbers(checked) if accepted["dtype"] == "numeric" else checked
 
 
+def canonical(rows: Matrix) -> Matrix:
+    """CSR rows with sorted entries, one for each place; what is given stays as it is."""
+    if sp.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def refuse_other_than_numbers(X: Any, who: str) -> None:
     """One sentence that names the columns of a frame, an array or a list that hold text, dates or other objects."""
     if sp.issparse(X) or getattr(getattr(X, "dtype", None), "kind", "O") in "biufc":

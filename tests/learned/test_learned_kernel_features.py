@@ -35,6 +35,23 @@ def test_the_first_feature_is_the_score(projection, n_pivots):
     assert lengths[0] == pytest.approx(lengths[1:].mean())
 
 
+def test_rules_have_the_names_of_columns():
+    frame = load_breast_cancer(as_frame=True).data
+    model = LearnedKernelFeatures(n_rounds=5, n_pivots=10, random_state=0).fit(frame, SOME)
+    assert all(rule.partition(" > ")[0] in frame.columns for rule in model.rules())
+    with pytest.raises(AttributeError, match="Only a kernel of RankBoost has rules"):
+        LearnedKernelFeatures("neural", n_pivots=10, random_state=0).fit(frame, SOME).rules()
+
+
+@pytest.mark.parametrize("projection", ["binary", "labels"])
+@pytest.mark.parametrize("n_pivots", [None, 10])
+def test_constant_columns(projection, n_pivots):
+    model = LearnedKernelFeatures(n_pivots=n_pivots, n_components=4, projection=projection, random_state=0)
+    with pytest.warns(UserWarning, match="no column of X varies with y"):
+        model.fit(np.ones_like(X), SOME)
+    assert (model.transform(X) == 0).all()
+
+
 def test_stages_may_be_left_out():
     given = {"n_rounds": 30, "n_pivots": None, "random_state": 0}
     rules = LearnedKernelFeatures(n_components=None, **given).fit(X, SOME)

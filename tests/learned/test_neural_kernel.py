@@ -168,17 +168,6 @@ def test_the_scale_of_rows_does_not_matter(table, form):
     assert np.abs(plain.kernel(X) - large.kernel(1024 * X)).max() < 1e-4
 
 
-@each_form
-def test_blocks_of_rows_are_the_kernel(table, form, monkeypatch):
-    X = table[0]
-    model = fitted(table, form=form)
-    whole = model.kernel(X, X[:10])
-    monkeypatch.setattr("vicinal.learned._neural_kernel.BLOCK_ENTRIES", 170)
-    blocks = list(model._kernel_blocks(X, X[:10]))
-    assert [block.stop - block.start for block, _ in blocks] == [17] * 7 + [1]
-    assert np.abs(np.vstack([values for _, values in blocks]) - whole).max() < 1e-6
-
-
 def test_same_seed_same_answer_on_any_number_of_threads(table):
     first, second = fitted(table, n_jobs=1), fitted(table, n_jobs=3)
     assert (first.kernel(table[0]) == second.kernel(table[0])).all()

@@ -1,6 +1,7 @@
 """PivotMap against its definition: kernels at pivots, Cholesky factors and projections, one after the other."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.cross_decomposition import PLSRegression
@@ -57,6 +58,8 @@ def test_whitened_pivots_have_the_gram_matrix(kernel):
     # Of other rows, it is their projection: inner products with pivots are the kernel, lengths are no larger.
     values = drawn.transform(X)
     np.testing.assert_allclose(model.transform(X) @ Z.T, values, atol=1e-6 * gram.max())
+    lengths = np.ones(len(X)) if kernel is WIDTH else np.square(model.kernel_.transform(X).toarray()).sum(axis=1)
+    assert (np.square(model.transform(X)).sum(axis=1) <= lengths + 1e-6 * gram.max()).all()
 
 
 @pytest.mark.parametrize("whiten", [False, True])
@@ -70,10 +73,8 @@ def test_a_map_is_one_matrix(whiten, projection):
 
     fitted = RankBoostMap(RankBoost(40, random_state=0)).fit(X[SOME >= 0], SOME[SOME >= 0])
     given = {"n_pivots": 20, "whiten": whiten, "projection": projection, "n_components": 5, "random_state": 1}
-    by_map = PivotMap(FrozenEstimator(fitted), **given).fit(X, SOME)
-    by_kernel = PivotMap(Products(), **given)
-    # A plain function learns nothing, so that all rows could be pivots where labels are not asked for.
-    by_kernel.fit(X, SOME) if projection == "labels" else by_kernel.fit(X[SOME < 0])
+    # Neither learns anything more, so that labels are looked at for the projection alone.
+    by_map, by_kernel = (PivotMap(kernel, **given).fit(X, SOME) for kernel in (FrozenEstimator(fitted), Products()))
     assert by_map.components_.shape == (40, 5)
     assert by_kernel.components_.shape[1] == 5
     np.testing.assert_allclose(by_map.transform(X), by_kernel.transform(X), rtol=1e-5, atol=1e-7)
@@ -118,9 +119,9 @@ def test_directions_end_where_their_space_does():
 
 def test_signs_keep_squared_lengths():
     signs = random_signs(50, 4000, np.random.RandomState(0))
-    lengths = np.linalg.norm(np.eye(50)[:5] @ signs, axis=1)
-    np.testing.assert_allclose(lengths, 1)
-    assert abs(signs.mean()) < 0.02 / 4000**0.5
+    vectors = np.random.default_rng(0).standard_normal((20, 50))
+    ratios = np.linalg.norm(vectors @ signs, axis=1) / np.linalg.norm(vectors, axis=1)
+    np.testing.assert_allclose(ratios, 1, atol=0.06)
 
 
 def test_pivots_are_unlabelled_rows():
@@ -186,9 +187,33 @@ def test_rows_may_be_sparse_and_single():
 def test_fewer_rows_than_pivots():
     labels = Y.copy()
     labels[:10] = -1
-    with pytest.warns(UserWarning, match="n_pivots=50, but there are 10 unlabelled rows: all of them are pivots"):
+    with pytest.warns(UserWarning, match="there are 10 unlabelled rows: labelled ones are pivots, too"):
         model = PivotMap(RULES, n_pivots=50, random_state=0).fit(X, labels)
-    assert sorted(model.pivot_indices_) == list(range(10))
+    assert len(set(model.pivot_indices_)) == 50
+    assert set(range(10)) < set(model.pivot_indices_)
+    with pytest.warns(UserWarning, match="n_pivots=70, but there are 60 rows: all of them are pivots"):
+        assert sorted(PivotMap(n_pivots=70).fit(X[:60]).pivot_indices_) == list(range(60))
+    assert len(PivotMap(RULES).fit(X, labels).pivot_indices_) == len(X)  # 1,000, or as many as there are
+
+
+def test_a_fitted_map_needs_no_labels():
+    fitted = RankBoostMap(RankBoost(20, random_state=0)).fit(pd.DataFrame(X).add_prefix("x"), Y)
+    model = PivotMap(FrozenEstimator(fitted), n_pivots=10, n_components=4, random_state=0).fit(X[:50])
+    assert model.transform(X).shape == (len(X), 4)
+    assert PivotMap(FrozenEstimator(fitted), n_pivots=None, n_components=None).fit(X).transform(X).shape[1] == 20
+
+
+def test_the_seed_reaches_what_is_made_within():
+    first, second = (PivotMap(RankBoostMap(), n_pivots=10, random_state=0).fit(X, SOME).transform(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_one_row_that_makes_a_matrix_indefinite():
+    features = np.random.default_rng(0).standard_normal((1000, 5))
+    gram = features @ features.T
+    gram[700, 700] = -3
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        cholesky_basis(gram, 1e-10)
 
 
 def indefinite(A, B):
@@ -207,6 +232,9 @@ def indefinite(A, B):
         ({"kernel": lambda A, B: np.zeros((len(A), len(B))), "whiten": True}, Y, "span nothing"),
         ({"kernel": "sigmoid"}, Y, "no kernel named 'sigmoid'"),
         ({"n_pivots": None}, Y, "this kernel has no map"),
+        ({"n_pivots": None, "kernel": RULES, "whiten": True}, Y, "whiten=True needs pivots"),
+        ({"kernel": RankBoostMap(RankBoost(target="grades"))}, X[:, 0], "has no use for grades"),
+        ({"kernel": RULES}, np.array(["a", "b", -1] * 200, dtype=object)[: len(Y)], "goes with numbers"),
         ({"n_pivots": 0}, Y, "n_pivots must be a whole number"),
         ({"n_components": 0}, Y, "n_components must be a whole number"),
         ({"pivots": "first"}, Y, "pivots must be one of"),

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from .._validation import Matrix, check_choice, check_positive
-from ._gram import canonical
+from .._validation import Matrix, canonical, check_choice, check_positive
 
 KINDS = ("gaussian", "laplacian", "cauchy")
 N_PAIRS = 1000  # of rows, whose distances stand for all

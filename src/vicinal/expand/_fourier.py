@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _native
 from .._calls import as_native, current_callback, n_threads, obeys_n_jobs
 from .._tags import TakesSparseFloats
-from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_positive, checked_rows
+from .._validation import Matrix, all_or_nothing, canonical, check_choice, check_count, check_positive, checked_rows
 from . import kernels
 from ._bandwidth import resolve_gamma
-from ._gram import canonical
 
 NAMED = {"gaussian": kernels.Gaussian, "laplacian": kernels.Laplacian, "cauchy": kernels.Cauchy}
 SMALLEST_HADAMARD = 64  # products of fewer signs are too far from Gaussian

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils import gen_batches
 
-from .._validation import Matrix, refuse_other_than_numbers
+from .._validation import Matrix, canonical, refuse_other_than_numbers
 
 BLOCK_ENTRIES = 2**17  # of a block of the Gram matrix that is multiplied up column by column: 1 MB stays in the cache
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64
@@ -25,14 +25,6 @@ def checked_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Matrix, Matrix]:
     rows, others = check_pairwise_arrays(X, None if same else Y, accept_sparse="csr")
     rows = canonical(rows)
     return rows, rows if same else canonical(others)
-
-
-def canonical(rows: Matrix) -> Matrix:
-    """CSR rows with sorted entries, one for each place; what is given stays as it is."""
-    if sp.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
 
 
 def with_narrow_indices(rows: Matrix) -> Matrix:

@@ -14,9 +14,9 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from .._calls import obeys_n_jobs
-from .._validation import Matrix, all_or_nothing, check_choice, check_positive, checked_rows
+from .._validation import Matrix, all_or_nothing, canonical, check_choice, check_positive, checked_rows
 from ._bandwidth import gamma_from_scale
-from ._gram import canonical, refuse_large_values
+from ._gram import refuse_large_values
 from ._monomials import (
     check_degree,
     dense_products,

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._calls import obeys_n_jobs
 from .._memory import available_memory
 from .._tags import TakesSparseFloats
-from .._validation import Matrix, all_or_nothing, check_count, check_non_negative, checked_rows
+from .._validation import Matrix, all_or_nothing, canonical, check_count, check_non_negative, checked_rows
 from ._bandwidth import gamma_from_scale
-from ._gram import canonical
 
 BLOCK_ENTRIES = 2**21  # of a block of the kernel matrix: 16 MB
 LARGEST_VALUE = 1e150  # squares of larger ones, and sums of these, would not fit a float64

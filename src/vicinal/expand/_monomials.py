@@ -19,8 +19,7 @@ from sklearn import get_config
 from sklearn.utils import gen_batches
 
 from .._memory import refuse_beyond_memory
-from .._validation import Matrix, check_count
-from ._gram import canonical
+from .._validation import Matrix, canonical, check_count
 
 BLOCK_ENTRIES = 2**20  # of the output that are computed at once
 LARGEST_INDEX = 2**63 - 1

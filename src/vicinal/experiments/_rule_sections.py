@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._page import Cell, Column, Section, Table
 from .._preparation import has_missing, is_frame, make_imputer, make_preparation
 from .._sample import Sample
+from ..learned import RankBoostMap
 from ._experiment import Experiment
 from ._method import Context, Method, Role
 from ._methods import find_method
@@ -90,7 +91,8 @@ def _makes_rules(method: Method) -> bool:
         return False
     estimator = method.build_model(SOME, {}) if method.role is Role.MODEL else method.build(SOME, {})
     known = estimator.get_params(deep=False)
-    within = "ranker" in known or str(known.get("kernel", "")).startswith("rankboost")
+    kernel = known.get("kernel")
+    within = "ranker" in known or isinstance(kernel, RankBoostMap) or str(kernel).startswith("rankboost")
     return within or hasattr(estimator, "strongest_rules")
 
 

@@ -29,7 +29,11 @@ from ..learned import (
 )
 from ._method import Context, Method, Role
 
-N_FEATURES = 100  # that the challenge allowed
+MOST_FEATURES = 100  # that the challenge allowed
+
+
+def _few(to: Context) -> int:
+    return min(MOST_FEATURES, to.n_components)
 
 
 def _logistic(to: Context, C: float = 1.0, *, sparse: bool = False) -> LogisticRegression:
@@ -52,19 +56,23 @@ def _smoothed(to: Context) -> Any:
     return GraphSmoothing(_logistic(to, 0.38, sparse=True), smoothness=0.1, random_state=to.seed, n_jobs=to.threads)
 
 
+def _self_training(to: Context) -> Any:
+    net = NeuralReduction(MOST_FEATURES, random_state=to.seed, n_jobs=to.threads)
+    return SelfTrainingClassifier(net, threshold=0.5, max_iter=1)
+
+
 def _learned_kernel(to: Context, kernel: Any = "rankboost-stumps", **options: Any) -> LearnedKernelFeatures:
-    n_pivots = max(1, min(1000, to.n_rows // 2))
-    return LearnedKernelFeatures(kernel, n_pivots=n_pivots, random_state=to.seed, n_jobs=to.threads, **options)
+    return LearnedKernelFeatures(kernel, n_components=_few(to), random_state=to.seed, n_jobs=to.threads, **options)
 
 
 def _as_published(to: Context) -> LearnedKernelFeatures:
     """RankBoost as Freund et al. have it, and no feature that is its score."""
-    ranker = RankBoost(to.n_components, step="third-method", learning_rate=1.0, column_share=1.0)
+    ranker = RankBoost(1000, step="third-method", learning_rate=1.0, column_share=1.0)
     return _learned_kernel(to, RankBoostMap(ranker), with_score=False)
 
 
 def _singular_vectors(to: Context) -> Any:
-    count = max(1, min(N_FEATURES, to.n_features - 1))
+    count = max(1, min(_few(to), to.n_features - 1))
     return make_pipeline(TfidfTransformer(), TruncatedSVD(count, random_state=to.seed))
 
 
@@ -73,7 +81,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         "kmeans-features",
         "k-means features",
         Role.MAP,
-        lambda to: make_pipeline(_centroids(to, N_FEATURES), StandardScaler()),
+        lambda to: make_pipeline(_centroids(to, _few(to)), StandardScaler()),
         size="n_components",
         takes_unlabelled=True,
     ),
@@ -84,7 +92,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         lambda to: make_pipeline(
             _centroids(to, 1000),
             StandardScaler(),
-            HashedProjection(N_FEATURES, n_blocks=N_FEATURES, random_state=to.seed, n_jobs=to.threads),
+            HashedProjection(_few(to), n_blocks=_few(to), random_state=to.seed, n_jobs=to.threads),
         ),
         size="n_components",
         takes_unlabelled=True,
@@ -96,7 +104,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         lambda to: make_pipeline(
             _centroids(to, 1000),
             StandardScaler(),
-            NeuralReduction(N_FEATURES, activation="logistic", random_state=to.seed, n_jobs=to.threads),
+            NeuralReduction(_few(to), activation="logistic", random_state=to.seed, n_jobs=to.threads),
         ),
         size="n_components",
         takes_unlabelled=True,
@@ -105,7 +113,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         "neural-reduction",
         "neural reduction",
         Role.MAP,
-        lambda to: NeuralReduction(N_FEATURES, random_state=to.seed, n_jobs=to.threads),
+        lambda to: NeuralReduction(_few(to), random_state=to.seed, n_jobs=to.threads),
         size="n_components",
         takes_unlabelled=True,
     ),
@@ -138,7 +146,7 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         "self-training",
         "self-training",
         Role.MODEL,
-        lambda to: SelfTrainingClassifier(_logistic(to), threshold=0.5, max_iter=1),
+        _self_training,
         takes_unlabelled=True,
     ),
     Method(

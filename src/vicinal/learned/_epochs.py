@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._calls import current_callback, one_blas_thread
-from .._validation import Matrix, check_count, check_non_negative, check_positive
+from .._validation import Matrix, canonical, check_count, check_non_negative, check_positive
 
 Floats = NDArray[Any]
 Places = NDArray[np.intp]
@@ -156,7 +156,7 @@ def train(
     learned = np.setdiff1d(np.arange(rows.shape[0]), held_out)
     left_out, batches, history = rows[held_out], Batches(rows), History()
     steps, best = AdaptiveSteps(network, schedule), _copies(network) if len(held_out) else []
-    n_batches = max(1, -(-len(learned) // schedule.batch_size))
+    n_batches = max(1, min(-(-len(learned) // schedule.batch_size), len(learned) // 2))  # pairs need two rows
     tell = current_callback()
     with one_blas_thread():  # the products are thin
         for epoch in range(schedule.n_epochs):
@@ -217,7 +217,7 @@ class Prepared:
 
 
 def prepared(rows: Matrix) -> Prepared:
-    n_columns, is_sparse = rows.shape[1], sp.issparse(rows)
+    n_columns, is_sparse, rows = rows.shape[1], sp.issparse(rows), canonical(rows)
     if is_sparse and not rows.data.all():
         rows = rows.copy()
         rows.eliminate_zeros()

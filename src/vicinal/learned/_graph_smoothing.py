@@ -139,7 +139,15 @@ class GraphSmoothing(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator_ = clone(self._chosen()).fit(rows[labels.labelled], labels.classes[labels.places])
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.fingerprints_ = self._fingerprints(rows)
-        self.scores_ = self._smooth(_scores(self.estimator_, rows), self._graph())
+        scores = _scores(self.estimator_, rows)
+        if scores.ndim > 1 and (
+            scores.shape[1] != len(labels.classes) or getattr(self.estimator_, "decision_function_shape", "") == "ovo"
+        ):
+            raise ValueError(
+                "The estimator's decision_function gives scores of pairs of classes, and smoothing needs one per "
+                "class; of SVC, take decision_function_shape='ovr'."
+            )
+        self.scores_ = self._smooth(scores, self._graph())
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
 from .._tags import TakesSparseFloats
-from .._validation import Matrix, check_count, check_positive, checked_rows, refuse_extreme_values
+from .._validation import Matrix, canonical, check_count, check_positive, checked_rows, refuse_extreme_values
 from ..expand import gamma_from_scale
 
 CENTROID_ENTRIES = 2**24  # that k-means holds, several times: it looks at no more columns than these allow
+DENSE_ENTRIES = 2**20  # of sparse rows that are clustered as dense ones
 BLOCK_ENTRIES = 2**22  # of features that are worked on at a time
 
 
@@ -116,7 +117,7 @@ class KMeansFeatures(ClassNamePrefixFeaturesOutMixin, TakesSparseFloats, Transfo
         batch_size, max_iter = check_count("batch_size", self.batch_size), check_count("max_iter", self.max_iter)
         if isinstance(self.gamma, str) and self.gamma != "scale":
             raise ValueError(f"gamma must be a number above 0 or 'scale'; got {self.gamma!r}.")
-        rows = checked_rows(self, X)
+        rows = canonical(checked_rows(self, X))
         refuse_extreme_values(type(self).__name__, rows)
         self.gamma_ = gamma_from_scale(rows) if isinstance(self.gamma, str) else check_positive("gamma", self.gamma)
         n_clusters = min(n_clusters, rows.shape[0])
@@ -128,7 +129,7 @@ class KMeansFeatures(ClassNamePrefixFeaturesOutMixin, TakesSparseFloats, Transfo
             reassignment_ratio=0.0,  # rows of sparse text that small centroids would move to are near no other row
             random_state=self.random_state,
         )
-        clusters = search.fit_predict(_narrow(_of_most_variance(rows, CENTROID_ENTRIES // n_clusters)))
+        clusters = search.fit_predict(_as_k_means_takes(_of_most_variance(rows, CENTROID_ENTRIES // n_clusters)))
         self.cluster_centers_, self.n_iter_ = _means(rows, clusters), search.n_steps_
         return self
 
@@ -144,7 +145,7 @@ class KMeansFeatures(ClassNamePrefixFeaturesOutMixin, TakesSparseFloats, Transfo
         ndarray of shape (n_samples, n_centroids)
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
+        rows = canonical(checked_rows(self, X, reset=False))
         refuse_extreme_values(type(self).__name__, rows)
         features = np.empty((rows.shape[0], self._n_features_out), dtype=rows.dtype)
         centroids = self.cluster_centers_.astype(np.float64)
@@ -170,8 +171,10 @@ def _of_most_variance(rows: Matrix, most: int) -> Matrix:
     return rows[:, np.sort(np.argsort(-variances, kind="stable")[: max(1, most)])]
 
 
-def _narrow(rows: Matrix) -> Matrix:
-    """Sparse rows with indices of 32 bits, which is all that scikit-learn's k-means takes."""
+def _as_k_means_takes(rows: Matrix) -> Matrix:
+    """Sparse rows with indices of 32 bits; few of them dense, so that they are clustered as dense ones are."""
+    if sp.issparse(rows) and rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES:
+        return rows.toarray()
     if not sp.issparse(rows) or rows.indices.dtype == rows.indptr.dtype == np.int32:
         return rows
     parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)

@@ -26,7 +26,12 @@ class PartialLabels:
 def partial_labels(y: ArrayLike, who: str, *, binary: bool = False) -> PartialLabels:
     """Labels of which -1 means none; at least two classes must be left, and just two where `binary`."""
     given = column_or_1d(y, warn=True)
-    check_classification_targets(given)
+    if given.dtype == object and len({isinstance(label, str) for label in given}) > 1:
+        raise ValueError(f"{who} takes labels that are all names or all numbers; -1, for none, goes with numbers.")
+    try:
+        check_classification_targets(given)
+    except ValueError as error:
+        raise ValueError(f"{error} {who} learns from classes; it has no use for grades and other numbers.") from error
     has_none = given == UNLABELLED if given.dtype.kind in "if" else np.zeros(len(given), dtype=bool)
     labelled, unlabelled = np.flatnonzero(~has_none), np.flatnonzero(has_none)
     if not len(labelled):

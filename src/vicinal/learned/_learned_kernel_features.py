@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
 from .._validation import Matrix, check_choice, check_count
@@ -38,8 +39,9 @@ class LearnedKernelFeatures(PivotMap):
         Rounds (T) of RankBoost.
     hidden_layers : tuple of int or None, default=None
         Units of each hidden layer of a neural kernel. None: (20, 20) for pairs, (20,) for products.
-    n_pivots : int or None, default=1000
-        None leaves pivots out: features of RankBoost's rules are projected as they are.
+    n_pivots : int, "auto" or None, default="auto"
+        1,000 or as many as there are rows; None leaves pivots out: features of RankBoost's rules are projected as they
+        are.
     pivots : {"random", "k-means", "k-means++"}, default="random"
         As in `PivotMap`.
     whiten : bool, default=False
@@ -49,8 +51,8 @@ class LearnedKernelFeatures(PivotMap):
     projection : {"binary", "labels"}, default="binary"
         Random signs, or directions that know the labels.
     with_score : bool or "auto", default="auto"
-        Whether the first feature is RankBoost's score, as long as the others are on average. "auto": if there is one
-        and features are projected. The paper's chain has False.
+        Whether the first feature is RankBoost's score, times a number that makes its direction as long as the other
+        ones' mean. "auto": if there is a score and features are projected. The paper's chain has False.
     tol : float, default=1e-10
         In whitening, pivots of which others leave less than this share of the largest count as spanned.
     random_state : int, RandomState instance or None, default=None
@@ -61,7 +63,7 @@ class LearnedKernelFeatures(PivotMap):
     Attributes
     ----------
     kernel_ : estimator
-        The fitted kernel; the rules of RankBoost are ``kernel_.ranker_.rules()``.
+        The fitted kernel.
     pivot_indices_, pivots_, rank_, components_
         As in `PivotMap`.
     n_features_in_ : int
@@ -95,7 +97,7 @@ class LearnedKernelFeatures(PivotMap):
         *,
         n_rounds: int = 5000,
         hidden_layers: tuple[int, ...] | None = None,
-        n_pivots: int | None = 1000,
+        n_pivots: int | str | None = "auto",
         pivots: str = "random",
         whiten: bool = False,
         n_components: int | None = 100,
@@ -119,6 +121,19 @@ class LearnedKernelFeatures(PivotMap):
         self.n_rounds = n_rounds
         self.hidden_layers = hidden_layers
         self.with_score = with_score
+
+    def rules(self) -> list[str]:
+        """RankBoost's rules in words with their weights, in the order of rounds.
+
+        Returns
+        -------
+        list of str
+        """
+        check_is_fitted(self)
+        if not hasattr(self.kernel_, "ranker_"):
+            raise AttributeError("Only a kernel of RankBoost has rules.")
+        rules: list[str] = self.kernel_.ranker_.rules(getattr(self, "feature_names_in_", None))
+        return rules
 
     def _make_kernel(self) -> Any:
         if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
@@ -152,6 +167,6 @@ class LearnedKernelFeatures(PivotMap):
         if not self._has_score():
             return components
         assert components is not None
-        lengths = np.linalg.norm(components, axis=0)
-        score = np.full((len(components), 1), (lengths.mean() if len(lengths) else 1.0) / np.sqrt(len(components)))
+        lengths = np.linalg.norm(components, axis=0) if components.size else np.ones(1)
+        score = np.full((len(components), 1), lengths.mean() / max(len(components), 1) ** 0.5)
         return np.hstack([score, components])

@@ -230,10 +230,6 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         features: Floats = self._network().features(rows @ self._column_weights(rows))
         return features
 
-    def _kernel_blocks(self, X: ArrayLike, Y: ArrayLike | None = None) -> Iterator[tuple[slice, Floats]]:
-        """The kernel, block after block of rows, each with the places of its rows, for who needs only one at a time."""
-        yield from self._blocks(*self._both(X, Y))
-
     def _blocks(self, rows: Matrix, others: Matrix) -> Iterator[tuple[slice, Floats]]:
         network, weights, threads = self._network(), self._column_weights(rows), n_threads(self.n_jobs)
         other_sums = others @ weights

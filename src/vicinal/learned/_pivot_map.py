@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, gen_batches, get_tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +27,7 @@ from ._pivots import cholesky_basis, choose_pivots
 
 Floats = NDArray[np.float64]
 
-BLOCK_ROWS = 2**14  # whose features of a map are held at a time
+BLOCK_ENTRIES = 2**22  # of what rows become, a block at a time
 
 
 @obeys_n_jobs
@@ -33,8 +35,9 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """Features from a kernel: its values at pivots, that is at some of the rows, projected to few columns.
 
     If a kernel separates classes by a margin, so do its values at enough rows of the same kind, labelled or not, and so
-    do random projections of these (Balcan, Blum, Vempala 2004). Rows that are labelled -1 have no label: a kernel that
-    learns from labels learns from the others, and pivots are taken from these.
+    do random projections of these (Balcan, Blum, Vempala 2004). Where the kernel or the projection learns from labels,
+    -1 means none: they learn from the other rows, and pivots are rows without a label first. Where nothing learns from
+    labels, y is not looked at, and any row may be a pivot.
 
     Parameters
     ----------
@@ -43,8 +46,9 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         whose inner products are the kernel; or an estimator with a method ``kernel(X, Y)``, such as `NeuralKernel`.
         Estimators are fitted, as a clone, by `fit`; one that is fitted already stays as it is within
         ``sklearn.frozen.FrozenEstimator``.
-    n_pivots : int or None, default=1000
-        Of a map, None takes its features as they are in place of their products with pivots.
+    n_pivots : int, "auto" or None, default="auto"
+        "auto": 1,000, or as many as there are rows. Where rows without a label are too few, others are pivots, too.
+        None takes the features of a map as they are, in place of their products with pivots.
     pivots : {"random", "k-means", "k-means++"}, default="random"
         Random rows, those next to the centres of k-means, or those that k-means++ would start with, which lie far
         apart. Rows of a map are clustered by its features.
@@ -105,7 +109,7 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self,
         kernel: Any = "gaussian",
         *,
-        n_pivots: int | None = 1000,
+        n_pivots: int | str | None = "auto",
         pivots: str = "random",
         whiten: bool = False,
         n_components: int | None = 100,
@@ -127,7 +131,7 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         kernel = self._make_kernel()
-        if _is_estimator(kernel):
+        if _is_estimator(kernel) and not isinstance(kernel, FrozenEstimator):  # which has learned already
             own = get_tags(kernel)
             tags.target_tags.required = own.target_tags.required
             tags.classifier_tags = own.classifier_tags
@@ -150,9 +154,12 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         check_choice("pivots", self.pivots, ("random", "k-means", "k-means++"))
         check_choice("projection", self.projection, ("binary", "labels"))
-        for name in ("n_pivots", "n_components"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
+        if self.n_pivots is not None and self.n_pivots != "auto":
+            check_count("n_pivots", self.n_pivots)
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+        if self.whiten and self.n_pivots is None:
+            raise ValueError("whiten=True needs pivots whose span rows are projected on; n_pivots is None.")
         check_non_negative("tol", self.tol)
         labels = None
         if get_tags(self).target_tags.required:
@@ -163,6 +170,7 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         random_state = check_random_state(self.random_state)
         self.kernel_ = self._fitted_kernel(rows, labels, random_state)
         self._choose_pivots(rows, labels, random_state)
+        self._n_values = self._map(rows[:1]).shape[1] if _is_map(self.kernel_) else self.pivots_.shape[0]
         before = self._before_projection()
         self.components_ = self._completed(self._projected(before, rows, labels, random_state))
         return self
@@ -180,17 +188,17 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        parts = []
-        for values in self._values(rows):
+        out = np.empty((rows.shape[0], self._n_features_out), dtype=rows.dtype)
+        for block, values in self._values(rows):
             if self.components_ is not None:
                 values = safe_sparse_dot(values, self.components_, dense_output=True)
-            parts.append(np.asarray(values.toarray() if sp.issparse(values) else values, dtype=rows.dtype))
-        return np.concatenate(parts)
+            out[block] = values.toarray() if sp.issparse(values) else values
+        return out
 
     @property
     def _n_features_out(self) -> int:
-        check_is_fitted(self)
-        return int(self._n_values if self.components_ is None else self.components_.shape[1])
+        components = getattr(self, "components_", None)  # of which there are none yet while `fit` looks for them
+        return int(self._n_values if components is None else components.shape[1])
 
     def _make_kernel(self) -> Any:
         return self.kernel
@@ -199,6 +207,8 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         kernel = self._make_kernel()
         if not _is_estimator(kernel):
             return get_kernel(kernel)
+        if isinstance(kernel, FrozenEstimator):
+            return kernel
         kernel = clone(kernel)
         names = kernel.get_params(deep=True)
         unset = [name for name in names if name.split("__")[-1] == "random_state" and names[name] is None]
@@ -209,24 +219,29 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return kernel.fit(rows[labels.labelled], labels.classes[labels.places])
 
     def _choose_pivots(self, rows: Matrix, labels: PartialLabels | None, random_state: np.random.RandomState) -> None:
-        """Unlabelled rows, where there are any; they are all taken where there are too few."""
+        """Rows without a label first, where there are any."""
         self.pivot_indices_: Any = None
         self.pivots_: Any = None
         if self.n_pivots is None:
             if not _is_map(self.kernel_):
                 raise ValueError("n_pivots=None takes a map's own features, but this kernel has no map; name a number.")
             return
-        pool = np.arange(rows.shape[0])
+        wanted = 1000 if self.n_pivots == "auto" else int(self.n_pivots)
+        pools = [np.arange(rows.shape[0])]
         if labels is not None and len(labels.unlabelled):
-            pool = labels.unlabelled
-        count = min(self.n_pivots, len(pool))
-        if count < self.n_pivots:
-            kind = "" if labels is None or not len(labels.unlabelled) else "unlabelled "
-            warn(f"n_pivots={self.n_pivots}, but there are {len(pool)} {kind}rows: all of them are pivots.")
-        points = rows[pool]
-        if self.pivots != "random" and _is_map(self.kernel_):
-            points = self.kernel_.transform(points)
-        self.pivot_indices_ = pool[choose_pivots(points, count, self.pivots, random_state)]
+            pools = [labels.unlabelled, labels.labelled]
+        if wanted > len(pools[0]) and self.n_pivots != "auto":
+            kind = "unlabelled " if len(pools) > 1 else ""
+            then = "labelled ones are pivots, too" if len(pools) > 1 else "all of them are pivots"
+            warn(f"n_pivots={wanted}, but there are {len(pools[0])} {kind}rows: {then}.")
+        chosen: list[NDArray[np.intp]] = []
+        for pool in pools:
+            count = min(wanted - sum(len(part) for part in chosen), len(pool))
+            points = rows[pool]
+            if self.pivots != "random" and _is_map(self.kernel_):
+                points = self._map(points)
+            chosen.append(pool[choose_pivots(points, count, self.pivots, random_state)] if count else pool[:0])
+        self.pivot_indices_ = np.concatenate(chosen)
         self.pivots_ = rows[self.pivot_indices_]
 
     def _before_projection(self) -> LinearOperator | None:
@@ -235,7 +250,7 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if self.pivots_ is None:
             return None
         pivots = self.pivots_.astype(np.float64)
-        features = sp.csr_array(self.kernel_.transform(pivots)) if _is_map(self.kernel_) else None
+        features = sp.csr_array(self._map(pivots)) if _is_map(self.kernel_) else None
         basis = None
         if self.whiten:
             products = self._gram(pivots) if features is None else (features @ features.T).toarray()
@@ -283,27 +298,27 @@ class PivotMap(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self, before: LinearOperator | None, rows: Matrix, labels: PartialLabels, count: int
     ) -> Floats:
         sums = ClassSums(self._n_values, len(labels.classes))
-        start = 0
-        for values in self._values(rows[labels.labelled]):
-            sums.add(values, labels.places[start : start + values.shape[0]])
-            start += values.shape[0]
+        for block, values in self._values(rows[labels.labelled]):
+            sums.add(values, labels.places[block])
         if before is None:
             return label_directions(sums.towards(), sums.covariance, count)
         return label_directions(
             before.rmatmat(sums.towards()), lambda v: before.rmatvec(sums.covariance(before.matvec(v))), count
         )
 
-    @property
-    def _n_values(self) -> int:
-        if not _is_map(self.kernel_):
-            return int(self.pivots_.shape[0])
-        return len(self.kernel_.get_feature_names_out())
-
-    def _values(self, rows: Matrix) -> Iterator[Matrix]:
+    def _values(self, rows: Matrix) -> Iterator[tuple[slice, Matrix]]:
         """A map's features, or the kernel's values at the pivots, block by block."""
         if not _is_map(self.kernel_):
-            return (values for _, values in gram_blocks(_function(self.kernel_), rows, self.pivots_))
-        return (self.kernel_.transform(rows[block]) for block in gen_batches(rows.shape[0], BLOCK_ROWS))
+            yield from gram_blocks(_function(self.kernel_), rows, self.pivots_)
+            return
+        for block in gen_batches(rows.shape[0], max(1, BLOCK_ENTRIES // max(1, self._n_features_out))):
+            yield block, self._map(rows[block])
+
+    def _map(self, rows: Matrix) -> Matrix:
+        """The map's features of rows whose names have been checked here."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return self.kernel_.transform(rows)
 
 
 def _is_estimator(kernel: Any) -> bool:

@@ -92,10 +92,11 @@ def cholesky_basis(gram: Floats, tol: float) -> CholeskyBasis:
 
 
 def _refuse_indefinite(gram: Floats, factor: Floats, most: float) -> None:
-    """Without negative eigenvalues, no entry of what is left is larger than the largest one on the diagonal."""
+    """Without negative eigenvalues, what is left is nowhere larger than on its diagonal, and not negative there."""
     some = np.random.default_rng(0).permutation(len(gram))[:ROWS_LOOKED_AT]
     left = gram[some] - factor[:, some].T @ factor
-    if np.abs(left).max() > most:
+    diagonal = np.diagonal(gram) - np.einsum("ij,ij->j", factor, factor)
+    if max(np.abs(left).max(), -diagonal.min()) > most:
         raise ValueError(
             "The kernel of the pivots is not positive semidefinite, so that it has no Cholesky factor and cannot be "
             "whitened; take whiten=False, or a kernel that is (of NeuralKernel, form='products')."

@@ -29,11 +29,13 @@ class RankBoostMap(TakesSparseFloats, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     ranker : RankBoost, default=None
-        Fitted, as a clone, by `fit`; None stands for ``RankBoost()``. One that is fitted already stays as it is within
-        ``sklearn.frozen.FrozenEstimator``.
+        Fitted, as a clone, by `fit`; None stands for `RankBoost` by its defaults. One that is fitted already stays as
+        it is within ``sklearn.frozen.FrozenEstimator``.
     axis_wise : bool, default=False
         Whether the rules of a column are summed, which makes one feature of every column that has a rule: that column,
         bent by steps. Rules of two columns have no such form.
+    random_state : int, RandomState instance or None, default=None
+        That of the ranker where `ranker` is None; others have one of their own.
     n_jobs : int or None, default=None
         Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
@@ -64,9 +66,17 @@ class RankBoostMap(TakesSparseFloats, TransformerMixin, BaseEstimator):
     'worst perimeter > 105.95'
     """
 
-    def __init__(self, ranker: Any = None, *, axis_wise: bool = False, n_jobs: int | None = None):
+    def __init__(
+        self,
+        ranker: Any = None,
+        *,
+        axis_wise: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
         self.ranker = ranker
         self.axis_wise = axis_wise
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
@@ -92,7 +102,7 @@ class RankBoostMap(TakesSparseFloats, TransformerMixin, BaseEstimator):
         self
         """
         rows = checked_rows(self, X)
-        ranker = clone(self.ranker) if self.ranker is not None else RankBoost()
+        ranker = clone(self.ranker) if self.ranker is not None else RankBoost(random_state=self.random_state)
         if not isinstance(getattr(ranker, "estimator", ranker), RankBoost):
             raise ValueError(f"ranker must be a RankBoost, or a fitted one in a FrozenEstimator; got {ranker!r}.")
         ranker.fit(X, y, sample_weight)
