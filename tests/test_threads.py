@@ -38,7 +38,7 @@ FAST = {
     "MVUFS": {"max_iter": 1},
     "SNFS": {"max_iter": 3},
 }
-TWO_CLASSES = {"RankBoost", "RankBoostMap"}
+TWO_CLASSES = {"LearnedKernelFeatures", "RankBoost", "RankBoostMap"}
 FEW_COLUMNS = {"HermiteMap": 15, "SubsetProductMap": 10}
 METHODS = ("transform", "inverse_transform", "decision_function", "apply", "score_distances")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import _native
 
@@ -60,3 +61,48 @@ class GradedPairs:
             for some in (given, np.zeros(len(given)))
         )
         return found / (2 * least)  # where all scores are equal, half of the pairs are counted
+
+
+def classes_of(labels: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
+    check_classification_targets(labels)
+    classes, places = np.unique(labels, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(labels)}: y has {len(classes)} classes; for grades, set target='grades'."
+        )
+    return classes, places.astype(np.float64)
+
+
+def grades_of(y: NDArray[Any]) -> Floats:
+    try:
+        grades = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers where target='grades'; give labels of two classes to 'classes'.") from None
+    if not np.isfinite(grades).all():
+        raise ValueError("y must be finite numbers where target='grades'; leave rows without a grade out.")
+    return grades
+
+
+def graded_pairs(grades: Floats, weights: Floats, what: str) -> GradedPairs:
+    if len(grades) == 0 or np.ptp(grades) == 0:
+        raise ValueError(
+            f"{what} has one class only, or one grade, so that no pair of rows has an order; RankBoost needs at least "
+            "two, of rows whose weights are above 0."
+        )
+    return GradedPairs(grades, weights)
+
+
+def fewest_errors(scores: Floats, places: Floats, weights: Floats) -> float:
+    """What is added to scores for the fewest errors; of equally good ones that in the widest gap."""
+    unit = 1e-9 * max(float(np.abs(scores).max()), np.finfo(float).tiny)  # scores that differ by rounding are equal
+    values, order = np.unique(np.round(scores / unit), return_inverse=True)
+    values = values * unit
+    costs = np.bincount(order, np.where(places > 0, weights, -weights), len(values))
+    # Above a cut after value v, rows are taken for the second class: those at or below it that are so are errors.
+    errors = np.concatenate([[0.0], np.cumsum(costs)])
+    gaps = np.concatenate([[0.0], np.diff(values), [0.0]])
+    cuts = np.concatenate([[values[0] - 1], values[:-1] / 2 + values[1:] / 2, [values[-1] + 1]])
+    least = errors <= errors.min() + 1e-9 * weights.sum()
+    widest = least & (gaps >= gaps[least].max() * (1 - 1e-6))
+    return -float(cuts[np.flatnonzero(widest)[0]])

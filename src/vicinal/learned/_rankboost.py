@@ -11,14 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, column_or_1d
 
 from .._calls import n_threads, obeys_n_jobs
 from .._messages import warn
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, check_share, checked_rows
 from ._boosting_rounds import Boosting, HeldOut, Rounds
-from ._graded_pairs import GradedPairs
+from ._graded_pairs import classes_of, fewest_errors, graded_pairs, grades_of
 from ._rules import Rules
 
 Floats = NDArray[np.float64]
@@ -189,11 +188,11 @@ class RankBoost(ClassifierMixin, BaseEstimator):
         if not weights.all():
             kept = np.flatnonzero(weights)
             rows, given, weights = rows[kept], given[kept], weights[kept]
-        classes, grades = _classes_of(given) if self.target == "classes" else (None, _grades_of(given))
+        classes, grades = classes_of(given) if self.target == "classes" else (None, grades_of(given))
         held_out, random_state = None, check_random_state(self.random_state)
         if self.validation_fraction is not None:
             kept, left_out = self._split(grades, random_state)
-            held_out = HeldOut(rows[left_out], _pairs(grades[left_out], weights[left_out], "The validation part"))
+            held_out = HeldOut(rows[left_out], graded_pairs(grades[left_out], weights[left_out], "The validation part"))
             rows, grades, weights = rows[kept], grades[kept], weights[kept]
         boosting = Boosting(
             n_rounds,
@@ -205,11 +204,11 @@ class RankBoost(ClassifierMixin, BaseEstimator):
             held_out,
             check_count("n_rounds_no_change", self.n_rounds_no_change),
         )
-        self._keep(boosting.run(rows, _pairs(grades, weights, "y")))
+        self._keep(boosting.run(rows, graded_pairs(grades, weights, "y")))
         self.intercept_ = 0.0
         if classes is not None:
             self.classes_ = classes
-            self.intercept_ = _fewest_errors(self._rules().scores(rows), grades, weights)
+            self.intercept_ = fewest_errors(self._rules().scores(rows), grades, weights)
         elif hasattr(self, "classes_"):
             del self.classes_
         return self
@@ -253,7 +252,10 @@ class RankBoost(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp)] if hasattr(self, "classes_") else scores
+        if not hasattr(self, "classes_"):
+            return scores
+        tie = 1e-9 * np.abs(self.weights_).sum()  # what rounding makes of a score in the middle
+        return self.classes_[(scores > tie).astype(np.intp)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy; for grades, the share of pairs in order, by their difference of grades, where ties are half.
@@ -272,7 +274,7 @@ class RankBoost(ClassifierMixin, BaseEstimator):
         if hasattr(self, "classes_"):
             return float(accuracy_score(y, answers, sample_weight=sample_weight))
         weights = _check_sample_weight(sample_weight, answers, dtype=np.float64, ensure_non_negative=True)
-        return _pairs(_grades_of(column_or_1d(y)), weights, "y").in_order(answers)
+        return graded_pairs(grades_of(column_or_1d(y)), weights, "y").in_order(answers)
 
     def rules(self, input_features: ArrayLike | None = None) -> list[str]:
         """The rules in words with their weights, in the order of rounds.
@@ -363,48 +365,3 @@ class RankBoost(ClassifierMixin, BaseEstimator):
                 "hold out; take another share, more rows, or None."
             ) from error
         return np.sort(kept), np.sort(left_out)
-
-
-def _classes_of(labels: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    check_classification_targets(labels)
-    classes, places = np.unique(labels, return_inverse=True)
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(labels)}: y has {len(classes)} classes; for grades, set target='grades'."
-        )
-    return classes, places.astype(np.float64)
-
-
-def _grades_of(y: NDArray[Any]) -> Floats:
-    try:
-        grades = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("y must be numbers where target='grades'; give labels of two classes to 'classes'.") from None
-    if not np.isfinite(grades).all():
-        raise ValueError("y must be finite numbers where target='grades'; leave rows without a grade out.")
-    return grades
-
-
-def _pairs(grades: Floats, weights: Floats, what: str) -> GradedPairs:
-    if len(grades) == 0 or np.ptp(grades) == 0:
-        raise ValueError(
-            f"{what} has one class only, or one grade, so that no pair of rows has an order; RankBoost needs at least "
-            "two, of rows whose weights are above 0."
-        )
-    return GradedPairs(grades, weights)
-
-
-def _fewest_errors(scores: Floats, places: Floats, weights: Floats) -> float:
-    """What is added to scores for the fewest errors; of equally good ones that in the widest gap."""
-    unit = 1e-9 * max(float(np.abs(scores).max()), np.finfo(float).tiny)  # scores that differ by rounding are equal
-    values, order = np.unique(np.round(scores / unit), return_inverse=True)
-    values = values * unit
-    costs = np.bincount(order, np.where(places > 0, weights, -weights), len(values))
-    # Above a cut after value v, rows are taken for the second class: those at or below it that are so are errors.
-    errors = np.concatenate([[0.0], np.cumsum(costs)])
-    gaps = np.concatenate([[0.0], np.diff(values), [0.0]])
-    cuts = np.concatenate([[values[0] - 1], values[:-1] / 2 + values[1:] / 2, [values[-1] + 1]])
-    least = errors <= errors.min() + 1e-9 * weights.sum()
-    widest = least & (gaps >= gaps[least].max() * (1 - 1e-6))
-    return -float(cuts[np.flatnonzero(widest)[0]])
