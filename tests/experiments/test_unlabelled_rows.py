@@ -168,6 +168,11 @@ class TestShell:
         assert "The strongest rules" in page
         assert "word_0 &gt; " in page
 
+    def test_a_method_of_two_classes_says_what_the_third_is(self, file):
+        run = vicinal("compare", file, "--target", "y", "-m", "raw", "-m", "rankboost", "--splits", 2, "--jobs", 1)
+        said = " ".join((run.stdout + run.stderr).split())
+        assert "30 rows have no label: they are never tested on, and no method learns from them." in said
+
     def test_a_class_that_looks_like_no_label(self, file):
         run = vicinal("compare", file, "--target", "y", "-m", "raw", "--splits", 2, "--jobs", 1)
         assert "--unlabelled -1 says they have no label" in " ".join((run.stdout + run.stderr).split())

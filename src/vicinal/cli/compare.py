@@ -34,7 +34,8 @@ class Options:
         Parts of the cross-validation; each is the test part once.
     unlabelled
         What the target says of rows without a label. They are never tested on; methods that can learn from such rows
-        are given them, others do not see them.
+        are given them, others do not see them. -1 beside two classes is such a value by itself where a method that
+        tells only two classes apart is among the methods.
     image_shape
         HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, if rows are images; the method randlocal-tuned makes use of it.
     seed
@@ -77,10 +78,11 @@ def compare(file: Path, /, *, options: Options = DEFAULTS) -> None:
     experiment = _experiment(file, options)
     table = read_table(file, target=options.target, drop=options.drop, need_target=True)
     assert table.y is not None
-    sample = comparison_sample(table.X, table.y, options.splits, unlabelled=options.unlabelled)
+    unlabelled = options.unlabelled or _unlabelled(table.y, experiment)
+    sample = comparison_sample(table.X, table.y, options.splits, unlabelled=unlabelled)
     columns = describe_columns(sample.X)
     data = f"{file.name}: {len(sample):,} rows; {columns}; target {table.target!r}."
-    if said := _of_unlabelled(sample, experiment, options):
+    if said := _of_unlabelled(sample, experiment):
         data = f"{data} {said}"
     note(data)
     with Steps(total=len(experiment.cells())) as progress:
@@ -116,12 +118,21 @@ def _experiment(file: Path, options: Options) -> Experiment:
     )
 
 
-def _of_unlabelled(sample: Sample, experiment: Experiment, options: Options) -> str:
+def _unlabelled(y: Any, experiment: Experiment) -> str | None:
+    """-1 beside two classes stands for no label where a method could not tell three classes apart."""
+    from ..experiments import find_method
+
+    if y.dtype.kind not in "if" or len(classes := set(y.tolist())) != 3 or -1 not in classes:
+        return None
+    return "-1" if any(find_method(spec.name).only_two_classes for spec in experiment.methods) else None
+
+
+def _of_unlabelled(sample: Sample, experiment: Experiment) -> str:
     """What is done with rows that have no label, or look as if they had none."""
     from ..experiments import find_method
 
     missing = len(sample) - len(sample.labelled)
-    if options.unlabelled is None:
+    if not missing:
         looks_so = len(sample.classes or ()) > 2 and "-1" in (sample.classes or ())
         return "Rows with the target -1 are taken for a class; --unlabelled -1 says they have no label." * looks_so
     methods = map(find_method, dict.fromkeys(spec.name for spec in experiment.methods))

@@ -201,6 +201,14 @@ class Method:
         """Whether it is a map that cannot be fitted without them."""
         return self.has_map and self.installed and self.tags(Context(1000, 10)).target_tags.required
 
+    @property
+    def only_two_classes(self) -> bool:
+        """Whether it cannot tell more classes apart."""
+        if not self.installed or self.role not in (Role.MAP, Role.MODEL):
+            return False
+        of_classes = self.tags(Context(1000, 10)).classifier_tags
+        return of_classes is not None and not of_classes.multi_class
+
     def fixing(self, parameters: Mapping[str, Any], model_parameters: Mapping[str, Any]) -> Method:
         """This method with parameters of its own and of its model fixed; they leave the grids."""
         return replace(
