@@ -220,3 +220,26 @@ def test_bad_labels(table):
         NeuralKernel().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="all rows are unlabelled"):
         NeuralKernel().fit(X, np.full(len(y), -1))
+
+
+def test_training_that_learns_nothing_begins_anew(table, monkeypatch):
+    """First weights of zeros are those of a kernel of zeros, whose slopes are zero: only another start can help."""
+    X, y = table
+    starts = []
+
+    def first(*args):
+        network = first_network(*args)
+        if not starts:
+            for part in (network.column_weights, *network.others):
+                part[:] = 0
+        starts.append(network)
+        return network
+
+    monkeypatch.setattr("vicinal.learned._neural_kernel.first_network", first)
+    model = NeuralKernel((8,), random_state=0).fit(X, y)
+    assert 1 < len(starts) <= 4
+    assert min(model.loss_curve_) < 0.95
+    starts.clear()
+    nothing = NeuralKernel((8,), n_epochs=3, random_state=0).fit(np.zeros_like(X), y)
+    assert len(starts) == 4
+    assert len(nothing.loss_curve_) == 3

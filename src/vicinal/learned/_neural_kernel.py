@@ -21,6 +21,8 @@ from ._pair_network import FORMS, first_network
 
 Floats = NDArray[Any]
 
+MOST_STARTS = 4
+LOSS_OF_NOTHING = 0.95  # about that of a kernel of zeros, which is 1, and which networks of pairs are drawn to at first
 MOST_HELD_OUT = 1000  # all pairs of which are looked at after each epoch
 BLOCK_ENTRIES = 2**24  # of the kernel, at a time
 
@@ -98,6 +100,9 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
     -----
     Rows with the label -1 have none and are left out. Pairs of one class and pairs of two have weights by which both
     kinds count as much, given how frequent the classes are among the labelled rows.
+
+    A product is hard to begin to learn: some first weights lead to a kernel of zeros and stay there. Where training
+    ends like that, it begins anew with other first weights, up to three times.
 
     Columns need no scale, for that of all together is taken out, but rows of like lengths help:
     `sklearn.preprocessing.normalize`. Columns with a large mean should be centred first.
@@ -186,10 +191,13 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         labels = partial_labels(given, type(self).__name__)
         taken = prepared(rows[labels.labelled])
         rng = generator(self.random_state)
-        network = first_network(self.form, taken.rows.shape[1], sizes, rows.dtype, rng)
-        network.balance(labels.places)
         held_out = held_out_rows(labels.places, self.validation_fraction, rng, most=MOST_HELD_OUT)
-        history = train(network, taken.rows, labels.places, held_out, schedule, rng)
+        for _ in range(MOST_STARTS):
+            network = first_network(self.form, taken.rows.shape[1], sizes, rows.dtype, rng)
+            network.balance(labels.places)
+            history = train(network, taken.rows, labels.places, held_out, schedule, rng)
+            if min(history.losses) < LOSS_OF_NOTHING:
+                break
         self.column_weights_ = taken.spread(network.column_weights)
         self.layer_weights_, self.layer_biases_ = network.weights, network.biases
         self.classes_, self.n_iter_ = labels.classes, len(history.losses)
