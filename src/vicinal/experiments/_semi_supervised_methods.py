@@ -104,7 +104,16 @@ SEMI_SUPERVISED: tuple[Method, ...] = (
         lambda to: make_pipeline(
             _centroids(to, 1000),
             StandardScaler(),
-            NeuralReduction(_few(to), activation="logistic", random_state=to.seed, n_jobs=to.threads),
+            # Features of centroids are much alike: the small differences between them are what counts.
+            NeuralReduction(
+                _few(to),
+                activation="tanh",
+                weight_decay=1e-4,
+                n_epochs_no_change=30,
+                tol=0.0,
+                random_state=to.seed,
+                n_jobs=to.threads,
+            ),
         ),
         size="n_components",
         takes_unlabelled=True,
