@@ -70,7 +70,15 @@ def test_sparse_and_dense_rows_learn_the_same(rows):
     assert np.allclose(dense.column_weights, sparse.column_weights)
 
 
-def test_ends_after_epochs_without_change_and_keeps_the_best(rows):
+def test_few_rows_have_more_epochs(rows, monkeypatch):
+    monkeypatch.setattr("vicinal.learned._epochs.LEAST_STEPS", 3 * -(-10 // schedule().batch_size))
+    network = Line(7, [0.5, 0.1, 0.1, 0.1, 0.9, 0.9])
+    history = train(network, rows, np.arange(12) % 2, np.array([0, 1]), schedule(), np.random.default_rng(0))
+    assert history.qualities == [0.5, 0.1, 0.1, 0.1]
+
+
+def test_ends_after_epochs_without_change_and_keeps_the_best(rows, monkeypatch):
+    monkeypatch.setattr("vicinal.learned._epochs.LEAST_STEPS", 0)
     network = Line(7, [0.1, 0.5, 0.4, 0.505, 0.9, 0.9])
     history = train(network, rows, np.arange(12) % 2, np.array([0, 1]), schedule(), np.random.default_rng(0))
     assert history.qualities == [0.1, 0.5, 0.4, 0.505]

@@ -16,6 +16,7 @@ from .._validation import Matrix, canonical, check_count, check_non_negative, ch
 Floats = NDArray[Any]
 Places = NDArray[np.intp]
 
+LEAST_STEPS = 200  # that are waited for a better epoch: of few rows, ten epochs are hardly any
 SMALLEST = 1e-30  # of a step's divisor: where all gradients have been zero, nothing moves
 
 
@@ -172,7 +173,7 @@ def train(
                 history.note(quality, schedule.tol)
                 if history.since_best == 0:
                     best = _copies(network)
-                elif history.since_best >= schedule.n_epochs_no_change:
+                elif history.since_best >= max(schedule.n_epochs_no_change, LEAST_STEPS / n_batches):
                     break
     if best and history.since_best:
         network.column_weights, *network.others = best

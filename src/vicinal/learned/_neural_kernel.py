@@ -69,6 +69,7 @@ class NeuralKernel(TakesSparseFloats, ClassNamePrefixFeaturesOutMixin, Transform
         `n_epochs_no_change` epochs have not bettered `validation_score_`, and the weights are those after the best
         epoch. With None, or where two classes cannot spare a row, all epochs take place and the last one counts.
     n_epochs_no_change : int, default=10
+        Of few rows there are more, so that these have 200 steps at least.
     tol : float, default=1e-3
         An epoch betters the score if it raises it by more than this above the best so far.
     random_state : int, RandomState instance or None, default=None
