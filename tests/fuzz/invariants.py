@@ -20,7 +20,7 @@ import vicinal
 MOST_SECONDS = 20  # of processor time, on tables of at most 30 rows and 20 columns
 DOCUMENTED = (
     "n_n(eighborhood|earest|eighbors)=|.* keeps no column|.* no column (keeps|with)|no column of .* varies|"
-    "All vectors of SideFS vanish"
+    "All vectors of SideFS vanish|no rule is left|n_pivots="
 )
 OURS, CHECKS = str(Path(vicinal.__file__).parent), str(Path(sklearn.__file__).parent)
 
@@ -80,7 +80,7 @@ def answer(model, X):
     """What a fitted model says of rows: features, chosen columns, scores, a kernel with themselves, or links."""
     if looks_at_all_rows(model):
         return asked(model.scores_between, np.arange(len(model.names_)), np.arange(len(model.names_)))
-    if not hasattr(model, "transform") and hasattr(model, "kernel"):
+    if not hasattr(model, "transform") and hasattr(type(model), "kernel"):  # a method, not a parameter
         return np.diagonal(asked(model.kernel, X))
     out = asked(model.transform if hasattr(model, "transform") else model.decision_function, X)
     if hasattr(out, "to_numpy"):
