@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-ESTIMATORS = [one for one in (*ONE_OF_EACH, *VARIANTS) if not get_tags(one).input_tags.pairwise]
+# Where rows are equally far apart, rounding decides the order in which whitening takes pivots, and so that of features.
+ESTIMATORS = [
+    one
+    for one in (*ONE_OF_EACH, *VARIANTS)
+    if not get_tags(one).input_tags.pairwise and not getattr(one, "whiten", False)
+]
 WANTED = int(os.environ.get("VICINAL_FUZZ_EXAMPLES", "0"))
 EXAMPLES = max(1, WANTED // len(ESTIMATORS)) if WANTED else 10
 
