@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from vicinal import NeuralReduction
+from vicinal.learned._epochs import train
 from vicinal.learned._neural_reduction import ACTIVATIONS, ClassNetwork
 
 each_activation = pytest.mark.parametrize("activation", list(ACTIVATIONS))
@@ -120,3 +121,21 @@ def test_held_out_rows_end_the_training(table):
 def test_bad_parameters(table, options, message):
     with pytest.raises(ValueError, match=message):
         NeuralReduction(**options).fit(*table)
+
+
+def test_steps_that_are_too_large_are_made_smaller(rng, monkeypatch):
+    """Labels by chance: large steps end up worse than the shares of the classes, however often they begin."""
+    rates = []
+
+    def spied(*args):
+        rates.append(args[4].learning_rate)
+        return train(*args)
+
+    monkeypatch.setattr("vicinal.learned._neural_reduction.train", spied)
+    X = rng.standard_normal((60, 5))
+    model = NeuralReduction(5, learning_rate=64.0, weight_decay=0.0, n_epochs=20, random_state=0)
+    assert model.fit(X, np.arange(60) % 2).validation_score_.max() < -np.log(2)
+    assert rates == [64.0, 16.0, 4.0]
+    rates.clear()
+    model.fit(X, X[:, 0] > 0)
+    assert rates == [64.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
 from .._tags import TakesSparseFloats
-from .._validation import all_or_nothing, check_choice, check_count, checked_rows, refuse_extreme_values
+from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows, refuse_extreme_values
 from ._epochs import checked_schedule, generator, held_out_rows, prepared, train
 from ._labels import partial_labels
 
@@ -26,6 +27,7 @@ SLOPES: dict[str, Callable[[Floats], Floats]] = {  # of the activations, by thei
     "tanh": lambda values: 1 - values**2,
     "logistic": lambda values: values * (1 - values),
 }
+SMALLER_RATES = np.array([1 / 4, 1 / 16])  # of the learning rate, where steps were too large to learn by
 FIRST_WEIGHTS = 0.01
 
 
@@ -128,7 +130,8 @@ class NeuralReduction(
 
     Columns need no scale, for that of all together is taken out, but rows of like lengths help:
     `sklearn.preprocessing.normalize`. Columns with a large mean should be centred first. A step costs what the entries
-    of its rows cost, however many columns there are.
+    of its rows cost, however many columns there are. Where steps are so large that the network ends up worse than the
+    classes' shares alone, training begins anew with a quarter of the learning rate, and once more with a sixteenth.
 
     References
     ----------
@@ -197,19 +200,30 @@ class NeuralReduction(
         refuse_extreme_values(type(self).__name__, rows)
         labels = partial_labels(given, type(self).__name__)
         taken, rng = prepared(rows[labels.labelled]), generator(self.random_state)
-        n_outputs = len(labels.classes) if len(labels.classes) > 2 else 1
-        columns = rng.standard_normal((taken.rows.shape[1], n_components), dtype=rows.dtype)
-        columns *= rows.dtype.type(FIRST_WEIGHTS)
-        output = rng.standard_normal((n_components, n_outputs)) / np.sqrt(n_components)
-        others = [np.zeros(n_components, rows.dtype), output.astype(rows.dtype), np.zeros(n_outputs, rows.dtype)]
-        network = ClassNetwork(self.activation, columns, others)
+        shares = np.bincount(labels.places) / len(labels.places)
+        network = self._first_network(taken.rows, len(shares), n_components, rng)
         held_out = held_out_rows(labels.places, self.validation_fraction, rng)
         history = train(network, taken.rows, labels.places, held_out, schedule, rng)
+        for rate in schedule.learning_rate * SMALLER_RATES:
+            least = -max(history.qualities) if len(held_out) else min(history.losses)
+            if least <= -shares @ np.log(shares):
+                break
+            network = self._first_network(taken.rows, len(shares), n_components, rng)
+            smaller = replace(schedule, learning_rate=float(rate))
+            history = train(network, taken.rows, labels.places, held_out, smaller, rng)
         self.column_weights_ = taken.spread(network.column_weights)
         self.hidden_biases_, self.output_weights_, self.output_biases_ = network.others
         self.classes_, self.n_iter_ = labels.classes, len(history.losses)
         self.loss_curve_, self.validation_score_ = history.losses, np.array(history.qualities)
         return self
+
+    def _first_network(self, rows: Matrix, n_classes: int, n_components: int, rng: np.random.Generator) -> ClassNetwork:
+        n_outputs, dtype = n_classes if n_classes > 2 else 1, rows.dtype
+        columns = rng.standard_normal((rows.shape[1], n_components), dtype=dtype)
+        columns *= dtype.type(FIRST_WEIGHTS)
+        output = rng.standard_normal((n_components, n_outputs)) / np.sqrt(n_components)
+        others = [np.zeros(n_components, dtype), output.astype(dtype), np.zeros(n_outputs, dtype)]
+        return ClassNetwork(self.activation, columns, others)
 
     def transform(self, X: ArrayLike) -> Floats:
         """The values of the hidden layer.
