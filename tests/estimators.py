@@ -35,6 +35,7 @@ from vicinal.learned import (
     StackedDenoisingAutoencoder,
 )
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
+from vicinal.outlier import LocalOutlierDetector, NeighborOutlierDetector
 from vicinal.select import (
     CDMAFS,
     GFS,
@@ -85,6 +86,8 @@ ONE_OF_EACH = sorted(
         LabelledOnly(RankBoost(n_rounds=20, random_state=0)),
         GraphSmoothing(RankBoost(n_rounds=20, random_state=0), n_neighbors=4, n_bits=64),
         SpectralFeatures(),
+        LocalOutlierDetector(20),
+        NeighborOutlierDetector(RandLocal(20, task="unsupervised", random_state=0)),
         MaximumVariance(),
         LaplacianScore(),
         SPEC(),

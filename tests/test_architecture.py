@@ -24,6 +24,7 @@ BOXES = [
     {"graphs", "network", "views"},
     {"_linked_rows"},
     {"local", "expand", "learned", "select", "link", "cluster"},
+    {"outlier"},
     {"vicinal"},  # the public names, and the version
     {"metrics", "datasets", "_files", "_models"},
     {"experiments"},

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
+    from .outlier import LocalOutlierDetector, NeighborOutlierDetector
     from .select import (
         CDMAFS,
         GFS,
@@ -86,7 +87,9 @@ __all__ = [
     "LaplacianScore",
     "LearnedKernelFeatures",
     "LinkRanking",
+    "LocalOutlierDetector",
     "MaximumVariance",
+    "NeighborOutlierDetector",
     "NeuralKernel",
     "NeuralReduction",
     "OnlinePerceptron",
@@ -107,7 +110,15 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = ("local", "expand", "learned", "select", "link", "cluster")  # the modules that define the classes above
+_HOMES = (
+    "local",
+    "expand",
+    "learned",
+    "select",
+    "link",
+    "outlier",
+    "cluster",
+)  # the modules that define the classes above
 _MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist

@@ -53,6 +53,7 @@ def nearest(
     callback: Callable[[float], object] | None = None,
     use_index: bool = True,
     row_means: bool = False,
+    sum_distances: bool = True,
     isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
 def nearest_in_subspaces(
@@ -102,6 +103,18 @@ def sum_distances(
     callback: Callable[[float], object] | None = None,
     isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
+def score_cells(
+    x: Matrix,
+    groups: AnchorGroups,
+    mean_distances: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    emptiness: NDArray[np.float64] | None = None,
+    nearness: NDArray[np.float64] | None = None,
+    single: bool = True,
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...
 def finish(
     columns: NDArray[np.integer],
     values: NDArray[np.floating],

@@ -20,6 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace vicinal;
 
+void bind_anchors(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_nearest_rows(nb::module_& m);
 void bind_triplets(nb::module_& m);
@@ -135,4 +136,35 @@ auto with_indices(const AnyVector& indices, const AnyVector& starts, F f) {
 
 inline void check_nodes(const std::int32_t* nodes, std::size_t count, std::int64_t n_rows) {
     for (std::size_t e = 0; e < count; ++e) require(nodes[e] >= 0 && nodes[e] < n_rows, "a row is out of range");
+}
+
+// Calls f with typed pointers to the output arrays.
+template <class F>
+auto with_outputs(Output& columns, Output& values, F f) {
+    require(columns.shape(0) == values.shape(0) && columns.shape(1) == values.shape(1), "outputs differ in shape");
+    auto typed = [&](auto* value) {
+        if (columns.dtype() == nb::dtype<std::int32_t>()) return f(static_cast<std::int32_t*>(columns.data()), value);
+        require(columns.dtype() == nb::dtype<std::int64_t>(), "columns must be int32 or int64");
+        return f(static_cast<std::int64_t*>(columns.data()), value);
+    };
+    if (values.dtype() == nb::dtype<float>()) return typed(static_cast<float*>(values.data()));
+    require(values.dtype() == nb::dtype<double>(), "values must be float32 or float64");
+    return typed(static_cast<double*>(values.data()));
+}
+
+// Ascending pointers from 0 to `length`, with at least one entry between any two.
+inline void require_pointers(const Vector<std::int64_t>& pointers, std::size_t length, bool empty_allowed,
+                             const char* message) {
+    const std::size_t n = pointers.shape(0);
+    require(n >= 2 && pointers.data()[0] == 0, message);
+    require(pointers.data()[n - 1] == static_cast<std::int64_t>(length), message);
+    for (std::size_t i = 1; i < n; ++i) {
+        require(pointers.data()[i] - pointers.data()[i - 1] >= (empty_allowed ? 0 : 1), message);
+    }
+}
+
+inline void require_below(const Vector<std::int32_t>& indices, std::int64_t limit, const char* message) {
+    for (std::size_t i = 0; i < indices.shape(0); ++i) {
+        require(indices.data()[i] >= 0 && indices.data()[i] < limit, message);
+    }
 }

@@ -101,6 +101,7 @@ public:
                 search(t, blocks_[b], n_rows(b));
                 sum += search_.sum;
                 if (output_.columns) write(t, first + b * ROWS, n_rows(b));
+                if (options_.scores) score(t, first + b * ROWS, n_rows(b));
             }
             if (chunk_sums_) chunk_sums_[chunk * groups_.n_groups + t] = sum;
         }
@@ -179,8 +180,13 @@ private:
             if (search_.by_tiles(group_, x, n_rows)) return;
             ++n_doubts_;
         }
-        search_.by_scan(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns != nullptr);
+        search_.by_scan(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns || options_.scores);
         if (n_summed_) n_summed_[t] += search_.n_summed;
+    }
+
+    void score(int t, std::int64_t first, int n_rows) {
+        options_.scores->add(t, groups_.anchor_ptr[t], first, n_rows, search_.distances.data(), search_.index.data(),
+                             static_cast<Real>(1 / groups_.scale));
     }
 
     void write(int t, std::int64_t first, int n_rows) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cell_scores.hpp"
 #include "kernels.hpp"
 #include "output.hpp"
 #include "parallel.hpp"
@@ -37,6 +38,7 @@ struct Options {
     bool use_index = true;
     bool sum_distances = false;
     const std::uint64_t* fingerprints = nullptr;  // of the table's rows: then a row is never its own anchor
+    const CellScores* scores = nullptr;           // what takes the nearest anchors in place of columns and values
 };
 
 struct Outcome {
@@ -47,7 +49,7 @@ struct Outcome {
 };
 
 // columns and values: n_rows x n_groups x n_neighbors; a column is anchor_ptr[t] plus the anchor's place in its group.
-// Without columns the distances are only summed.
+// Without columns the distances are only summed, or scored.
 template <class Real, class Column>
 Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups& groups, const ValueRule& rule,
                         const Options& options, const Interrupted& interrupted, Column* columns, Real* values);

@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from .._anchors import METRICS, AnchorGroups, draw_group_sizes, nearest_anchors
 from .._calls import obeys_n_jobs
 from .._validation import (
     Matrix,
@@ -23,7 +24,6 @@ from .._validation import (
     check_non_negative,
     checked_rows,
 )
-from ._anchors import METRICS, AnchorGroups, draw_group_sizes, nearest_anchors
 
 
 @obeys_n_jobs

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from .. import _native
+from .._anchors import BLOCK, AnchorGroups, placement
 from .._calls import as_native, kernel_dtype, n_threads
 from .._validation import Matrix, check_feature_count
-from ._anchors import BLOCK, AnchorGroups, placement
 from ._landmarks import LandmarkFeatures
 
 

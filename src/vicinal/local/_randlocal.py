@@ -12,6 +12,16 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from .._anchors import (
+    METRICS,
+    AnchorGroups,
+    draw_group_sizes,
+    fitted_groups,
+    mean_distances,
+    nearest_anchors,
+    nearest_codes,
+    sample_groups,
+)
 from .._calls import obeys_n_jobs
 from .._validation import (
     Matrix,
@@ -23,15 +33,6 @@ from .._validation import (
     check_image_shape,
     check_non_negative,
     checked_rows,
-)
-from ._anchors import (
-    METRICS,
-    AnchorGroups,
-    draw_group_sizes,
-    mean_distances,
-    nearest_anchors,
-    nearest_codes,
-    sample_groups,
 )
 from ._subspaces import correlated_subspaces, image_subspaces, random_subspaces
 
@@ -217,7 +218,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        out, _ = self._nearest(self._groups(), X, self.mean_distances_)
+        out, _ = self._nearest(fitted_groups(self), X, self.mean_distances_)
         return out
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -234,7 +235,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        return nearest_codes(self._groups(), X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
+        return nearest_codes(fitted_groups(self), X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Names of group and anchor: ``"group12_anchor34"``.
@@ -311,19 +312,6 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """Numbers of anchors: enough for all neighbours, and one more where a row must not be its own."""
         sizes = draw_group_sizes(check_count_range("n_anchors", self.n_anchors), n_samples, self.n_groups, rng)
         return np.clip(sizes, self.n_neighbors + bool(self.exclude_self), n_samples)
-
-    def _groups(self) -> AnchorGroups:
-        return AnchorGroups(
-            table=self.anchors_,
-            anchor_ptr=self.anchor_ptr_,
-            rows=self.anchor_rows_,
-            feature_ptr=self.feature_ptr_,
-            features=self.feature_indices_,
-            center=self.center_,
-            scale=self.scale_,
-            fingerprints=self.fingerprints_,
-            metric=self.metric,
-        )
 
     def _nearest(
         self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _native
+from .._anchors import BLOCK, METRICS, as_csr, empty_entries, placement
 from .._calls import as_native, current_callback, kernel_dtype, n_threads, one_blas_thread
 from .._validation import Matrix, check_choice, check_count, check_positive, check_share
 from ..graphs import nearest_rows
-from ._anchors import BLOCK, METRICS, as_csr, empty_entries, placement
 from ._landmarks import LandmarkFeatures
 from ._local_bases import centred, directions, principal_coefficients, products, robust_coefficients
 

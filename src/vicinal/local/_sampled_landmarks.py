@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
+from .._anchors import AnchorGroups, sample_groups
 from .._validation import Matrix, check_feature_count
-from ._anchors import AnchorGroups, sample_groups
 from ._landmarks import LandmarkFeatures
 
 

@@ -6,17 +6,18 @@ plain arrays; this module turns them into calls of the compiled kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from .. import _native
-from .._calls import as_native, current_callback, kernel_dtype, n_threads
-from .._validation import Matrix
+from . import _native
+from ._calls import as_native, current_callback, kernel_dtype, n_threads
+from ._validation import Matrix
 
 METRICS = ("euclidean", "manhattan", "cosine")
 BLOCK = 4096
@@ -62,6 +63,21 @@ class AnchorGroups:
             self.fingerprints if exclude_self else None,
             self.directions,
         )
+
+
+def fitted_groups(fitted: Any) -> AnchorGroups:
+    """The groups of a fitted RandLocal."""
+    return AnchorGroups(
+        table=fitted.anchors_,
+        anchor_ptr=fitted.anchor_ptr_,
+        rows=fitted.anchor_rows_,
+        feature_ptr=fitted.feature_ptr_,
+        features=fitted.feature_indices_,
+        center=fitted.center_,
+        scale=fitted.scale_,
+        fingerprints=fitted.fingerprints_,
+        metric=fitted.metric,
+    )
 
 
 def draw_group_sizes(
@@ -162,6 +178,41 @@ def nearest_codes(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs
     has_anchor = codes >= 0
     np.subtract(codes, groups.anchor_ptr[:-1].astype(np.int32), out=codes, where=has_anchor)
     return codes
+
+
+def nearest_blocks(
+    groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None
+) -> Iterator[tuple[NDArray[np.integer], NDArray[np.floating]]]:
+    """For blocks of rows: each row's nearest anchor in each group, counted over all groups (-1: none), and how far."""
+    native = groups.native(X, exclude_self=exclude_self)
+    for start in range(0, X.shape[0], BLOCK):
+        block = X[start : start + BLOCK]
+        anchors, distances = empty_entries(block, groups.n_groups, groups.anchor_ptr[-1], groups.table.dtype)
+        threads = n_threads(n_jobs)
+        _native.nearest(as_native(block), native, anchors, distances, n_threads=threads, sum_distances=False)
+        yield anchors, distances
+
+
+def cell_sums(
+    groups: AnchorGroups,
+    X: Matrix,
+    means: NDArray[np.float64],
+    *,
+    emptiness: NDArray[np.float64] | None = None,
+    nearness: NDArray[np.float64] | None = None,
+    exclude_self: bool,
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    """What rows' nearest anchors add up to over the groups, of which nothing else is kept.
+
+    Columns: groups in which the row has an anchor; distances as shares of the group's mean, up to 1; the anchors'
+    `emptiness`; logarithms of the distance times the anchors' `nearness`.
+    """
+    sums = np.zeros((X.shape[0], 4))
+    single = np.promote_types(kernel_dtype(X.dtype), groups.table.dtype) == np.float32
+    native = groups.native(X, exclude_self=exclude_self)
+    _native.score_cells(as_native(X), native, means, sums, emptiness, nearness, single, n_threads(n_jobs))
+    return sums
 
 
 def empty_entries(
