@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -62,7 +63,8 @@ def _made_by(kind: str) -> Any:
 
 def _pyod(kind: str, label: str) -> Method:
     def make(to: Context) -> PyODDetector:
-        _made_by(kind)  # imported here, so that the seconds of a fit are its own
+        with suppress(ImportError):  # imported here, so that the seconds of a fit are its own
+            _made_by(kind)
         return PyODDetector(kind, random_state=to.seed, n_jobs=to.threads)
 
     return Method(f"pyod-{kind}", label, Role.DETECTOR, make, needs="pyod")
