@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -46,7 +47,7 @@ class PyODDetector(OutlierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> PyODDetector:
-        make = _made_by(self.kind)
+        make = _ready(self.kind)
         ours = {"random_state": self.random_state, "n_jobs": self.n_jobs or 1}
         known = {name: value for name, value in ours.items() if name in signature(make).parameters}
         self.detector_ = make(**known, **(self.parameters or {})).fit(X)
@@ -57,14 +58,18 @@ class PyODDetector(OutlierMixin, BaseEstimator):
         return -self.detector_.decision_function(X)
 
 
-def _made_by(kind: str) -> Any:
-    return getattr(import_module(f"pyod.models.{kind}"), PYOD[kind])
+@cache
+def _ready(kind: str) -> Any:
+    """The class, used once: some are compiled then, which would take longer than a fit."""
+    found = getattr(import_module(f"pyod.models.{kind}"), PYOD[kind])
+    found().fit(np.random.default_rng(0).standard_normal((30, 2), dtype=np.float32))
+    return found
 
 
 def _pyod(kind: str, label: str) -> Method:
     def make(to: Context) -> PyODDetector:
-        with suppress(ImportError):  # imported here, so that the seconds of a fit are its own
-            _made_by(kind)
+        with suppress(ImportError):  # here, so that the seconds of a fit are its own
+            _ready(kind)
         return PyODDetector(kind, random_state=to.seed, n_jobs=to.threads)
 
     return Method(f"pyod-{kind}", label, Role.DETECTOR, make, needs="pyod")
