@@ -39,6 +39,7 @@ class TestPackaged:
             "kernels-table2",
             "kernels-table3",
             "kernels-table4",
+            "outliers-race",
             "randlocal-figure4",
             "randlocal-figure5",
             "randlocal-table3",

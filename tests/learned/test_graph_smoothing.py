@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
 
 from vicinal.learned import GraphSmoothing
 
@@ -125,6 +126,25 @@ def test_what_does_not_converge_says_so():
 def test_bad_parameters(options, words):
     with pytest.raises(ValueError, match=words):
         GraphSmoothing(**options).fit(X, TWO)
+
+
+def test_scores_of_pairs_of_classes_are_refused():
+    model = GraphSmoothing(SVC(decision_function_shape="ovo"))
+    for y in (FOUR, np.where(FOUR > 2, -1, FOUR)):  # three classes have three pairs, too
+        with pytest.raises(ValueError, match="scores of pairs of classes, and smoothing needs one per class"):
+            model.fit(X, y)
+        assert not hasattr(model, "estimator_")
+    assert model.fit(X, TWO).scores_.shape == (120,)
+    assert GraphSmoothing(SVC()).fit(X, FOUR).scores_.shape == (120, 4)
+
+
+def test_a_fitted_row_that_is_asked_again_has_itself_among_its_neighbours():
+    model = GraphSmoothing(smoothness=0.5, n_neighbors=1, n_bits=400, random_state=0).fit(X, TWO)
+    bits = fingerprints(model)
+    alone = np.array([(bits == row).all(axis=1).sum() == 1 for row in bits])
+    wanted = (model.estimator_.decision_function(X) + model.scores_) / 2  # its own cosine is 1
+    np.testing.assert_allclose(model.decision_function(X)[alone], wanted[alone])
+    assert alone.sum() > 100
 
 
 def test_all_rows_unlabelled():

@@ -47,6 +47,12 @@ def test_no_more_centroids_than_rows_and_none_without_rows():
     assert len(np.unique(centroids.round(9), axis=0)) <= 3
 
 
+@pytest.mark.parametrize(("max_iter", "steps"), [(1, 3), (3, 3), (4, 6)])
+def test_mini_batches_are_those_of_whole_passes(max_iter, steps):
+    far_apart = np.random.default_rng(0).normal(size=(300, 6))
+    assert KMeansFeatures(40, batch_size=100, max_iter=max_iter, random_state=0).fit(far_apart).n_iter_ == steps
+
+
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     model = KMeansFeatures(10, random_state=0).fit(X)
     whole = model.transform(X)

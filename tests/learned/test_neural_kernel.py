@@ -184,6 +184,33 @@ def test_single_precision_stays(table, form):
     assert model.kernel(table[0]).dtype == np.float64
 
 
+@each_form
+def test_every_step_has_a_pair(table, form, monkeypatch):
+    met = []
+
+    def spied(self, kernel, classes):
+        met.append(len(kernel))
+        return slopes(self, kernel, classes)
+
+    slopes = FORMS[form]._pair_slopes
+    monkeypatch.setattr(FORMS[form], "_pair_slopes", spied)
+    X, y = table
+    fitted((X[:9], y[:9]), form=form, batch_size=2, n_epochs=1, validation_fraction=None)
+    assert met[:4] == [3, 2, 2, 2]
+
+
+@each_form
+def test_both_number_types_begin_alike(form):
+    single, double = (
+        first_network(form, 5, [4, 3], np.dtype(dtype), np.random.default_rng(0)) for dtype in (np.float32, np.float64)
+    )
+    for ours, theirs in zip(
+        [single.column_weights, *single.others], [double.column_weights, *double.others], strict=True
+    ):
+        assert (ours.dtype, theirs.dtype) == (np.float32, np.float64)
+        np.testing.assert_array_equal(ours, theirs.astype(np.float32))
+
+
 def test_the_history_of_training(table):
     model = fitted(table, n_epochs=30, n_epochs_no_change=2)
     assert model.n_iter_ == len(model.loss_curve_) == len(model.validation_score_)

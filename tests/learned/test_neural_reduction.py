@@ -103,6 +103,28 @@ def test_single_precision_stays(table):
     assert model.column_weights_.dtype == model.output_weights_.dtype == np.float32
 
 
+def test_both_number_types_learn_alike(table):
+    X, y = table[0].astype(np.float32), table[1]
+    single, double = fitted((X, y)), fitted((X.astype(np.float64), y))
+    assert np.abs(single.column_weights_ - double.column_weights_).max() < 1e-3
+
+
+@pytest.mark.parametrize(("batch_size", "rows"), [(1, [1] * 9), (2, [2, 2, 2, 2, 1]), (64, [9])])
+def test_rows_per_step(table, batch_size, rows, monkeypatch):
+    met = []
+
+    def spied(self, sums, classes):
+        met.append(len(sums))
+        return slopes(self, sums, classes)
+
+    slopes = ClassNetwork.slopes
+    monkeypatch.setattr(ClassNetwork, "slopes", spied)
+    X, y = table
+    model = fitted((X[:9], y[:9]), batch_size=batch_size, n_epochs=1, validation_fraction=None, weight_decay=0.0)
+    assert met[: len(rows)] == rows
+    assert np.isfinite(model.loss_curve_).all()
+
+
 def test_held_out_rows_end_the_training(table):
     model = fitted(table, n_epochs=200, n_epochs_no_change=2)
     assert model.n_iter_ == len(model.loss_curve_) == len(model.validation_score_) < 200

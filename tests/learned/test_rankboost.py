@@ -397,6 +397,19 @@ def test_one_clear_sentence(options, X, y, words):
         RankBoost(**options).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("target", "share", "y", "words"),
+    [
+        ("classes", 0.05, [0, 1] * 10, "validation_fraction=0.05 of 20 rows leaves no row of some class"),
+        ("classes", 0.5, [0] * 19 + [1], "validation_fraction=0.5 of 20 rows leaves no row of some class"),
+        ("grades", 0.05, np.arange(20.0), "The validation part has one class only, or one grade"),
+    ],
+)
+def test_a_validation_part_without_pairs(target, share, y, words):
+    with pytest.raises(ValueError, match=words):
+        RankBoost(5, target=target, validation_fraction=share, random_state=0).fit(np.arange(20.0)[:, None], y)
+
+
 def test_weights_that_leave_one_class():
     with pytest.raises(ValueError, match="whose weights are above 0"):
         RankBoost().fit([[1.0], [2], [3]], [0, 1, 1], [1, 0, 0])

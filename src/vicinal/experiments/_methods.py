@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest, RandomTreesEmbedding
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomTreesEmbedding
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -18,6 +18,7 @@ from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, Link
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._method import Context, Grid, Method, Role
+from ._outlier_methods import DETECTORS
 from ._semi_supervised_methods import SEMI_SUPERVISED
 
 # The RandLocal paper's own grids (section 4.3).
@@ -240,12 +241,7 @@ METHODS: tuple[Method, ...] = (
         grid=lambda to: [{"max_samples": [8, 32, 128]}],
         needs="ikpykit",
     ),
-    Method(
-        "isolation-forest",
-        "isolation forest",
-        Role.DETECTOR,
-        lambda to: IsolationForest(n_estimators=200, random_state=to.seed, n_jobs=to.threads),
-    ),
+    *DETECTORS,
     Method(
         "randlocal",
         "RandLocal",

@@ -81,12 +81,13 @@ def _said(given_options: Any, data: str) -> dict[str, Any]:
 def describe_method(method: Method) -> list[Any]:
     """The estimators as they are built, and the grids they are chosen from."""
     fixed = [dict(method.parameters), dict(method.model_parameters), method.most_rows]
-    if not method.installed:
-        return fixed
     to = SOME_CONTEXT
-    parts = [method.build(to, {})] if method.has_map or method.stands_alone else []
-    if not method.stands_alone:
-        parts.append(method.build_model(to, {}))
+    try:
+        parts = [method.build(to, {})] if method.has_map or method.stands_alone else []
+        if not method.stands_alone:
+            parts.append(method.build_model(to, {}))
+    except ImportError:  # of what it needs; a method that can be described without that is
+        return fixed
     return [*fixed, *map(_describe, parts), method.candidates(to), method.model_candidates(to)]
 
 

@@ -221,12 +221,19 @@ def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, An
 
 
 def fitting_rows(work: Work, sample: Sample, outcome: Outcome) -> Sample:
-    """The rows that a map is fitted on, where these are not all."""
-    if work.most_rows is None or len(sample) <= work.most_rows:
+    """The rows that a map or a detector is fitted on."""
+    keep = fitting_places(work, len(sample))
+    if keep is None:
         return sample
-    keep = np.sort(np.random.default_rng(work.context.seed).permutation(len(sample))[: work.most_rows])
     outcome.note(f"fitted on {len(keep):,} of {len(sample):,} rows")
     return sample[keep]
+
+
+def fitting_places(work: Work, n_rows: int) -> NDArray[np.intp] | None:
+    """Which of the rows these are; None where they are all."""
+    if work.most_rows is None or n_rows <= work.most_rows:
+        return None
+    return np.sort(np.random.default_rng(work.context.seed).permutation(n_rows)[: work.most_rows])
 
 
 def fit(estimator: Any, sample: Sample, y: NDArray | None = None) -> Any:

@@ -16,6 +16,7 @@ from .._validation import Matrix, canonical, check_count, check_non_negative, ch
 Floats = NDArray[Any]
 Places = NDArray[np.intp]
 
+FIRST_WEIGHTS = 0.01  # deviation of the columns' weights at first: what is not learned is not heard
 LEAST_STEPS = 200  # that are waited for a better epoch: of few rows, ten epochs are hardly any
 SMALLEST = 1e-30  # of a step's divisor: where all gradients have been zero, nothing moves
 
@@ -23,6 +24,13 @@ SMALLEST = 1e-30  # of a step's divisor: where all gradients have been zero, not
 def generator(random_state: Any) -> np.random.Generator:
     """Unlike RandomState, it draws single precision."""
     return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def first_column_weights(n_columns: int, n_sums: int, dtype: Any, rng: np.random.Generator) -> Floats:
+    """Drawn in single precision and then made `dtype`, so that rows of both number types begin alike."""
+    weights = rng.standard_normal((n_columns, n_sums), dtype=np.float32)
+    weights *= np.float32(FIRST_WEIGHTS)
+    return weights.astype(dtype, copy=False)
 
 
 class Network(Protocol):
@@ -48,6 +56,7 @@ class Schedule:
     n_epochs: int
     n_epochs_no_change: int
     tol: float
+    least_batch: int = 1
 
 
 def checked_schedule(model: Any, least_batch: int = 1) -> Schedule:
@@ -65,6 +74,7 @@ def checked_schedule(model: Any, least_batch: int = 1) -> Schedule:
         check_count("n_epochs", model.n_epochs),
         check_count("n_epochs_no_change", model.n_epochs_no_change),
         check_non_negative("tol", model.tol),
+        least_batch,
     )
 
 
@@ -157,7 +167,7 @@ def train(
     learned = np.setdiff1d(np.arange(rows.shape[0]), held_out)
     left_out, batches, history = rows[held_out], Batches(rows), History()
     steps, best = AdaptiveSteps(network, schedule), _copies(network) if len(held_out) else []
-    n_batches = max(1, min(-(-len(learned) // schedule.batch_size), len(learned) // 2))  # pairs need two rows
+    n_batches = max(1, min(-(-len(learned) // schedule.batch_size), len(learned) // schedule.least_batch))
     tell = current_callback()
     with one_blas_thread():  # the products are thin
         for epoch in range(schedule.n_epochs):

@@ -32,7 +32,8 @@ class GraphSmoothing(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ``sum_i (z_i - s_i)^2 + smoothness * sum_ij w_ij (z_i - z_j)^2``, where w_ij is about the cosine of two rows that
     are near each other and 0 for others. Rows of another batch are drawn towards the fitted ones, which stay where
     they are, so that answers do not depend on what else is asked; give rows to `fit` without labels for them to
-    influence each other.
+    influence each other. A fitted row that is asked again is such a row, too, and has itself among its neighbours: what
+    was found for it at `fit` is in `scores_`.
 
     Parameters
     ----------

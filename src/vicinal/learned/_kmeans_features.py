@@ -40,7 +40,8 @@ class KMeansFeatures(ClassNamePrefixFeaturesOutMixin, TakesSparseFloats, Transfo
     batch_size : int, default=1000
         Rows of a mini-batch.
     max_iter : int, default=10000
-        Mini-batches at most. k-means ends before that where ten of them in a row have not made the centroids better.
+        Mini-batches at most, rounded up to those of whole passes over all rows. k-means ends before that where ten of
+        them in a row have not made the centroids better.
     random_state : int, RandomState instance or None, default=None
         Draws the first centroids and the mini-batches.
     n_jobs : int or None, default=None

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._calls import obeys_n_jobs
 from .._tags import TakesSparseFloats
 from .._validation import Matrix, all_or_nothing, check_choice, check_count, checked_rows, refuse_extreme_values
-from ._epochs import checked_schedule, generator, held_out_rows, prepared, train
+from ._epochs import checked_schedule, first_column_weights, generator, held_out_rows, prepared, train
 from ._labels import partial_labels
 
 Floats = NDArray[Any]
@@ -28,7 +28,6 @@ SLOPES: dict[str, Callable[[Floats], Floats]] = {  # of the activations, by thei
     "logistic": lambda values: values * (1 - values),
 }
 SMALLER_RATES = np.array([1 / 4, 1 / 16])  # of the learning rate, where steps were too large to learn by
-FIRST_WEIGHTS = 0.01
 
 
 class ClassNetwork:
@@ -219,8 +218,7 @@ class NeuralReduction(
 
     def _first_network(self, rows: Matrix, n_classes: int, n_components: int, rng: np.random.Generator) -> ClassNetwork:
         n_outputs, dtype = n_classes if n_classes > 2 else 1, rows.dtype
-        columns = rng.standard_normal((rows.shape[1], n_components), dtype=dtype)
-        columns *= dtype.type(FIRST_WEIGHTS)
+        columns = first_column_weights(rows.shape[1], n_components, dtype, rng)
         output = rng.standard_normal((n_components, n_outputs)) / np.sqrt(n_components)
         others = [np.zeros(n_components, dtype), output.astype(dtype), np.zeros(n_outputs, dtype)]
         return ClassNetwork(self.activation, columns, others)

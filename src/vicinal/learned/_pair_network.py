@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from ._epochs import first_column_weights
 
 Floats = NDArray[Any]
 Places = NDArray[np.intp]
 
-FIRST_WEIGHTS = 0.01  # deviation of the columns' weights at first: what is not learned is not heard
 LARGEST_SUM = 1e18  # sums of two such are still finite
 
 
@@ -136,7 +136,7 @@ def first_network(form: str, n_columns: int, sizes: list[int], dtype: Any, rng: 
     """A network with random weights, of layers of these sizes."""
     n_sums = 2 * sizes[0] if form == "pairs" else sizes[0]
     sizes = [*sizes, 1] if form == "pairs" else sizes
-    columns = rng.standard_normal((n_columns, n_sums), dtype=dtype) * dtype.type(FIRST_WEIGHTS)
+    columns = first_column_weights(n_columns, n_sums, dtype, rng)
     others = [rng.uniform(-0.1, 0.1, sizes[0]).astype(dtype)]
     for n_in, n_out in pairwise(sizes):
         others.append((rng.standard_normal((n_in, n_out)) / np.sqrt(n_in)).astype(dtype))
