@@ -25,7 +25,7 @@ BOXES = [
     {"_linked_rows"},
     {"local", "expand", "learned", "select", "link", "cluster"},
     {"vicinal"},  # the public names, and the version
-    {"metrics", "datasets", "_files", "_models"},
+    {"metrics", "datasets", "explain", "_files", "_models"},
     {"experiments"},
     {"report"},
     {"cli"},

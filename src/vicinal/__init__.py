@@ -108,7 +108,7 @@ __all__ = [
 ]
 
 _HOMES = ("local", "expand", "learned", "select", "link", "cluster")  # the modules that define the classes above
-_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report", "views")
+_MODULES = (*_HOMES, "datasets", "experiments", "explain", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
 
