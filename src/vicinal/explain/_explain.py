@@ -78,8 +78,8 @@ def explain(
     >>> sums = explanation.anchor_scores.sum(axis=1) + explanation.intercepts
     >>> bool(abs(sums - explanation.scores)[0] < 1e-9)
     True
-    >>> print(str(explanation).splitlines()[2].split(":")[0])
-    For versicolor
+    >>> print(str(explanation).splitlines()[0].split(":")[0])
+    Row 0 is predicted to be versicolor
     """
     check_frame(frame)
     parts = taken_apart(pipeline)
@@ -91,11 +91,12 @@ def explain(
     if parts.model is None:
         if class_ is not None:
             raise ValueError("class_ names a class of a model, and this pipeline has no model after its map.")
-        kind, predictions, chosen = "nearness", None, _plain(features)
+        kind, predictions, chosen, classes = "nearness", None, _plain(features), None
         values = np.empty((rows.shape[0], 0))
     else:
         scores = linear_scores(parts.model, parts.between, features)
-        kind = "number" if scores.classes is None else "class"
+        classes = scores.classes
+        kind = "number" if classes is None else "class"
         predictions, chosen, values = scores.predictions, chosen_scores(scores, class_), scores.decision_values()
     contributions = chosen.contributions
     columns = column_shares(groups, prepared, contributions)
@@ -116,7 +117,7 @@ def explain(
         column_scores=inputs.summed(columns.scores),
         column_shares=inputs.summed(columns.shares),
         column_names=inputs.names,
-        _context=Context(groups, inputs, prepared, labels, frame, kind),
+        _context=Context(groups, inputs, prepared, labels, frame, kind, classes),
     )
 
 

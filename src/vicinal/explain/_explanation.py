@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._validation import Matrix
-from .._words import counted
+from .._words import counted, listed
 from ._columns import anchor_parts
 from ._frames import as_frame
 from ._groups import LocalGroups
@@ -35,6 +35,7 @@ class Context:
     labels: NDArray[Any] | None
     frame: str | None
     kind: str  # "class", "number" (regression) or "nearness" (a map without a model)
+    classes: NDArray[Any] | None = None
 
 
 class AnchorSum(NamedTuple):
@@ -237,9 +238,10 @@ class Explanation:
         ]
         n_columns = len(self.column_names)
         some = f" (the first {len(order)} of {n_columns:,})" if len(order) < n_columns else ""
-        title = f"Columns, each with its part of the score{some}:"
+        what = "row's features" if unit else "score"
+        title = f"Columns{some}: their part of the {what}, and of the distances to the anchors"
         intercept = None if unit else float(self.intercepts[place])
-        return Reasons(self._heading(place), intercept, sides, columns, title, unit)
+        return Reasons(self._heading(place), intercept, sides, columns, title, unit, self._note(place))
 
     def _sides(self, place: int) -> list[tuple[str, int]]:
         if self._context.kind == "nearness":
@@ -262,6 +264,15 @@ class Explanation:
         if self.predictions[place] == self.targets[place]:
             return f"{predicted}: decision value {score:.4g}."
         return f"{predicted}. The decision value of {self.targets[place]}: {score:.4g}."
+
+    def _note(self, place: int) -> str:
+        """Decision values of the other classes, the highest first."""
+        if self._context.classes is None or self.targets is None or len(self._context.classes) < 3:
+            return ""
+        values = self.decision_values[place]
+        order = [k for k in np.argsort(-values, kind="stable") if self._context.classes[k] != self.targets[place]]
+        others = [f"{self._context.classes[k]} {values[k]:.4g}" for k in order]
+        return f"Other classes: {listed(others, most=4)}."
 
     def _anchor_reason(self, line: AnchorSum, size: float) -> AnchorReason:
         sample, labels = self.anchor_samples[line.anchor], self._context.labels
@@ -298,7 +309,11 @@ class Explanation:
         return "" if value is None else f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
     def __str__(self) -> str:
-        shown = [as_text(self.reasons(place)) for place in range(min(len(self), ROWS_IN_WORDS))]
+        return self.to_text()
+
+    def to_text(self, width: int = 80) -> str:
+        """The reasons in words, in lines of at most `width` letters; of many rows, those of the first."""
+        shown = [as_text(self.reasons(place), width) for place in range(min(len(self), ROWS_IN_WORDS))]
         return "\n\n".join([*shown, *filter(None, [self._more()])])
 
     def __repr__(self) -> str:

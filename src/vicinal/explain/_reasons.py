@@ -63,6 +63,7 @@ class Reasons:
     columns: Sequence[ColumnReason]
     columns_title: str
     unit: str = ""  # "%" where scores are shares of 1
+    note: str = ""
 
     def number(self, value: float) -> str:
         """A part of the score, with its sign where there are two sides."""
@@ -85,13 +86,12 @@ def as_text(reasons: Reasons, width: int = 80) -> str:
     For it: 1 anchor, +0.500 in all; intercept -0.100
       +0.500  training row 3, in 2 groups by size
     """
-    lines = textwrap.wrap(reasons.heading, width)
+    lines = [*textwrap.wrap(reasons.heading, width), *textwrap.wrap(reasons.note, width)]
     for place, side in enumerate(reasons.sides):
         rest = (
             f"; intercept {reasons.number(reasons.intercept)}" if place == 0 and reasons.intercept is not None else ""
         )
-        total = f", {reasons.number(side.total)} in all" if reasons.unit != "%" else ""
-        lines += ["", *textwrap.wrap(f"{side.title}: {counted(side.n_anchors, 'anchor')}{total}{rest}", width)]
+        lines += ["", *textwrap.wrap(f"{side.title}: {_sum_of(side, reasons)}{rest}", width)]
         room = max((len(reasons.number(anchor.score)) for anchor in side.strongest), default=0)
         for anchor in side.strongest:
             start = " " * MARGIN + reasons.number(anchor.score).rjust(room) + "  "
@@ -100,6 +100,13 @@ def as_text(reasons: Reasons, width: int = 80) -> str:
     if reasons.columns:
         lines += ["", *textwrap.wrap(reasons.columns_title, width), *_column_lines(reasons, width)]
     return "\n".join(lines)
+
+
+def _sum_of(side: Side, reasons: Reasons) -> str:
+    if not side.n_anchors:
+        return "no anchor"
+    total = f", {reasons.number(side.total)} in all" if reasons.unit != "%" else ""
+    return f"{counted(side.n_anchors, 'anchor')}{total}"
 
 
 def _column_lines(reasons: Reasons, width: int) -> list[str]:
@@ -141,12 +148,11 @@ def as_html(all_reasons: Sequence[Reasons], more: str = "") -> str:
     """The reasons of some rows as a piece of HTML that needs nothing else; every text is escaped."""
     parts = [_STYLE, '<div class="vicinal-reasons">']
     for reasons in all_reasons:
-        parts.append(f"<p><b>{escape(reasons.heading)}</b></p>")
+        parts.append(f"<p><b>{escape(reasons.heading)}</b> {escape(reasons.note)}</p>")
         if reasons.intercept is not None:
             parts.append(f"<p>Intercept {reasons.number(reasons.intercept)}</p>")
         for side in reasons.sides:
-            total = "" if reasons.unit == "%" else f", {reasons.number(side.total)} in all"
-            parts.append(f"<div>{escape(side.title)}: {counted(side.n_anchors, 'anchor')}{total}</div><table>")
+            parts.append(f"<div>{escape(side.title)}: {_sum_of(side, reasons)}</div><table>")
             parts += [_anchor_line(reasons, anchor, _strongest(reasons)) for anchor in side.strongest]
             parts.append("</table>")
         if reasons.columns:
