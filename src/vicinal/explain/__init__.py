@@ -1,6 +1,7 @@
 """Which anchors, rows and columns speak for a prediction."""
 
+from ._clusters import ClusterExplanation, explain_clusters
 from ._explain import explain
 from ._explanation import Explanation
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["ClusterExplanation", "Explanation", "explain", "explain_clusters"]

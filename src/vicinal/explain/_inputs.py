@@ -62,6 +62,19 @@ def inputs_of(before: Sequence[Any], first: Any, X: Any, n_columns: int, names: 
     return Inputs(_own_names(X, first, names), origins, X)
 
 
+def names_of_map(
+    before: Sequence[Any], local: Any, X: Any, n_columns: int, names: Sequence[Any] | None
+) -> NDArray[np.object_]:
+    """Names of the columns that the map sees, whatever is known of them."""
+    if names is None:
+        names = getattr(local, "feature_names_in_", None)
+    if names is None and is_frame(X) and all(isinstance(step, _ONE_TO_ONE) for step in before):
+        names = list(X.columns)
+    if names is None and before and hasattr(before[-1], "get_feature_names_out"):
+        names = [str(name).rpartition("__")[2] for name in before[-1].get_feature_names_out()]
+    return _checked_names([f"column {j}" for j in range(n_columns)] if names is None else names, n_columns)
+
+
 def _own_names(X: Any, first: Any, names: Sequence[Any] | None) -> NDArray[np.object_]:
     if names is not None:
         return _checked_names(names, X.shape[1])
