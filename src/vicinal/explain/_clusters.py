@@ -82,6 +82,11 @@ class ClusterExplanation:
         return order[self.prototype_scores[cluster, order] > 0]
 
     @property
+    def anchor_values(self) -> Matrix:
+        """All anchors as the map sees them, in the order of `anchor_samples`."""
+        return self._groups.table
+
+    @property
     def prototypes(self) -> Any:
         """A frame of the clusters' prototypes, the strongest first.
 

@@ -217,6 +217,18 @@ class Explanation:
         anchors, parts = anchor_parts(context.groups, context.prepared, self.contributions.indices)
         return self.anchor_samples[anchors], context.inputs.summed(parts)
 
+    def anchor_names(self, anchors: NDArray[np.integer]) -> list[str]:
+        """What anchors, given by their places in `anchor_samples`, are called, with their labels if known."""
+        samples, labels = self.anchor_samples[anchors], self._context.labels
+        if labels is None:
+            return [f"training row {sample}" for sample in samples]
+        noun = "value" if self._context.kind == "number" else "class"
+        return [f"training row {sample} ({noun} {labels[sample]})" for sample in samples]
+
+    def column_values(self, place: int = 0) -> list[str]:
+        """What a row has in each column, as text; "" where it is missing."""
+        return [self._value(place, column) for column in range(len(self.column_names))]
+
     def reasons(self, place: int = 0) -> Reasons:
         """What is shown of a row: a record that text, HTML and plots are made of."""
         lines = self._anchors_of(place)
@@ -275,11 +287,9 @@ class Explanation:
         return f"Other classes: {listed(others, most=4)}."
 
     def _anchor_reason(self, line: AnchorSum, size: float) -> AnchorReason:
-        sample, labels = self.anchor_samples[line.anchor], self._context.labels
-        noun = "value" if self._context.kind == "number" else "class"
-        label = "" if labels is None else f" ({noun} {labels[sample]})"
+        (name,) = self.anchor_names(np.array([line.anchor]))
         columns = self.column_names[line.columns].tolist()
-        return AnchorReason(f"training row {sample}{label}", line.score / size, line.n_groups, columns, line.n_columns)
+        return AnchorReason(name, line.score / size, line.n_groups, columns, line.n_columns)
 
     def _anchors_of(self, place: int) -> list[AnchorSum]:
         """A row's anchors, the strongest first."""

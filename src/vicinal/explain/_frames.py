@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Any
 
 from .._optional import need
@@ -16,9 +16,17 @@ def check_frame(frame: str | None) -> None:
     check_choice("frame", frame, FRAMES)
 
 
+def _is_installed(package: str) -> bool:
+    try:
+        import_module(package)
+    except ImportError:
+        return False
+    return True
+
+
 def as_frame(columns: Mapping[str, Any], frame: str | None) -> Any:
     """The columns as a frame; None stands for pandas, or for polars where only that is installed."""
     if frame is None:
-        frame = "polars" if find_spec("pandas") is None and find_spec("polars") is not None else "pandas"
+        frame = next(filter(_is_installed, ("pandas", "polars")), "pandas")
     package = need(frame, "to make tables of explanations", install=frame)
     return package.DataFrame({name: values for name, values in columns.items() if values is not None})
