@@ -167,4 +167,6 @@ def test_what_cannot_be_drawn_is_said(model):
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+    with pytest.raises(ValueError, match="This row has no anchor to draw: it lacks the columns of every group"):
+        plot_explanation(explain(model[:-1], X[:1] * np.nan))
     assert not plt.get_fignums()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,11 @@ from sklearn.svm import LinearSVC
 
 from vicinal import RandLocal
 from vicinal.explain import explain
+from vicinal.explain._by_group import reasons_by_group, scores_by_column
+from vicinal.explain._html import as_html
+from vicinal.explain._inputs import inputs_of
+from vicinal.explain._pipeline import taken_apart
+from vicinal.explain._reasons import as_text
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data, IRIS.target_names[IRIS.target]
@@ -63,13 +69,52 @@ def test_many_rows_are_not_all_said(explanation):
     assert explanation._repr_html_().count("is predicted to be") == 3
 
 
+def test_a_row_without_any_value(model):
+    nothing = X[:1] * np.nan
+    explanation = explain(model, nothing)
+    assert explanation.scores == explanation.intercepts
+    assert "\nFor " in str(explanation)
+    assert ": no anchor" in str(explanation)
+    assert len(explanation.anchors) == len(explanation.groups) == 0
+    assert set(explanation.columns["value"]) == {""}
+    assert "no anchor" in explanation._repr_html_()
+    assert "no anchor" in str(explain(model[:-1], nothing))
+    assert explanation.distances()[1].shape == (0, 4)
+
+
+def test_groups_of_columns_without_a_model(model):
+    """What a detector needs: any scores of groups in words, and by columns, with nothing lost."""
+    parts = taken_apart(model[:-1])
+    groups = parts.groups
+    rows = X[:3].assign(**{X.columns[0]: ["a < b", "c", "d"]})
+    inputs = inputs_of([], parts.map, rows, 4, None)
+    scores = np.random.default_rng(0).uniform(size=(3, 60))
+    by_column = scores_by_column(scores, groups)
+    np.testing.assert_allclose(by_column.sum(axis=1), scores.sum(axis=1))
+    np.testing.assert_allclose(scores_by_column(sp.csr_array(scores), groups), by_column)
+    alone = np.zeros(60)
+    alone[7] = 0.5
+    reasons = reasons_by_group("Row 0 is an outlier: score 0.5.", alone, groups, inputs, n_groups=1)
+    used = groups.columns(7)
+    shown = {column.name: column.score for column in reasons.columns if column.score}
+    assert shown == {X.columns[j]: pytest.approx(0.5 / len(used)) for j in used}
+    said = as_text(reasons)
+    assert said.startswith("Row 0 is an outlier: score 0.5.\n\nGroups of columns that add most\n  +0.500  group 7: ")
+    assert "of distances" not in said
+    assert "a < b" in said
+    assert "a &lt; b" in as_html([reasons])
+    assert "group 7: " in as_html([reasons])
+
+
 @pytest.mark.parametrize("width", [3, 200])
 def test_long_names_do_not_break_the_lines(width):
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.uniform(size=(60, 30)), columns=[f"{'name' * width} {j}" for j in range(30)])
     model = make_pipeline(RandLocal(20, random_state=0), LinearSVC()).fit(rows, Y[:60])
-    said = str(explain(model, rows[:1]))
-    assert max(map(len, said.splitlines())) <= 80
+    for letters in (50, 80):
+        said = explain(model, rows[:1]).to_text(letters)
+        assert max(map(len, said.splitlines())) <= letters
+        assert len(re.findall(r"[+-]0\.\d+ +\d+\.\d %$", said, re.M)) == 8
     assert "(the first 8 of 30)" in said
 
 

@@ -15,8 +15,9 @@ from .._words import counted, listed
 from ._columns import anchor_parts
 from ._frames import as_frame
 from ._groups import LocalGroups
+from ._html import as_html
 from ._inputs import Inputs
-from ._reasons import AnchorReason, ColumnReason, Reasons, Side, as_html, as_text
+from ._reasons import AnchorReason, ColumnReason, Reasons, Side, as_text
 
 ROWS_IN_WORDS, ANCHORS_IN_WORDS, COLUMNS_IN_WORDS, COLUMNS_OF_ANCHOR = 3, 5, 8, 3
 _BY_ROW = (
@@ -173,7 +174,7 @@ class Explanation:
         columns = {
             "row": np.repeat(self.rows, n_columns),
             "column": self.column_names[order.ravel()],
-            "value": [self._value(place, column) for place, column in lines],
+            "value": [self._context.inputs.text(place, column) for place, column in lines],
             "score": np.take_along_axis(self.column_scores, order, 1).ravel(),
             "share": np.take_along_axis(self.column_shares, order, 1).ravel(),
         }
@@ -227,7 +228,7 @@ class Explanation:
 
     def column_values(self, place: int = 0) -> list[str]:
         """What a row has in each column, as text; "" where it is missing."""
-        return [self._value(place, column) for column in range(len(self.column_names))]
+        return [self._context.inputs.text(place, column) for column in range(len(self.column_names))]
 
     def reasons(self, place: int = 0) -> Reasons:
         """What is shown of a row: a record that text, HTML and plots are made of."""
@@ -242,7 +243,7 @@ class Explanation:
         columns = [
             ColumnReason(
                 self.column_names[j],
-                self._value(place, j),
+                self._context.inputs.text(place, j),
                 self.column_scores[place, j] / size,
                 self.column_shares[place, j],
             )
@@ -253,7 +254,9 @@ class Explanation:
         what = "row's features" if unit else "score"
         title = f"Columns{some}: their part of the {what}, and of the distances to the anchors"
         intercept = None if unit else float(self.intercepts[place])
-        return Reasons(self._heading(place), intercept, sides, columns, title, unit, self._note(place))
+        return Reasons(
+            self._heading(place), columns, title, sides, intercept=intercept, note=self._note(place), unit=unit
+        )
 
     def _sides(self, place: int) -> list[tuple[str, int]]:
         if self._context.kind == "nearness":
@@ -313,10 +316,6 @@ class Explanation:
     def _names_of_group(self, group: int) -> str:
         inputs = self._context.inputs
         return ", ".join(self.column_names[np.unique(inputs.origins[self._context.groups.columns(group)])])
-
-    def _value(self, place: int, column: int) -> str:
-        value = self._context.inputs.value(place, column)
-        return "" if value is None else f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
     def __str__(self) -> str:
         return self.to_text()

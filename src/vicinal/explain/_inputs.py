@@ -50,6 +50,11 @@ class Inputs:
         value = self.rows.iloc[row, column] if hasattr(self.rows, "iloc") else self.rows[row, int(column)]
         return None if value is None or value != value else value
 
+    def text(self, row: int, column: int) -> str:
+        """That value in few letters; "" where there is none."""
+        value = self.value(row, column)
+        return "" if value is None else f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
 
 def inputs_of(before: Sequence[Any], first: Any, X: Any, n_columns: int, names: Sequence[Any] | None) -> Inputs:
     """Traces the columns through the steps before the map."""

@@ -76,6 +76,8 @@ def plot_explanation(explanation: Explanation, *, what: str = "anchors", n_bars:
         bars.append((f"{len(left)} other {what[:-1]}{'s' * (len(left) > 1)}", values[left].sum(), REST))
     if has_model:
         bars.append(("intercept", explanation.intercepts[0], REST))
+    if not bars:
+        raise ValueError("This row has no anchor to draw: it lacks the columns of every group.")
     ax = new_axes(ax, height=1.3 + 0.3 * len(bars))
     draw_bars(ax, bars, percent=not has_model)
     ax.set_xlabel("part of the score" if has_model else "part of the row's features, in %")
