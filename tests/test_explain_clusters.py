@@ -78,6 +78,23 @@ def test_k_means(rows, labels, local, kind):
     assert "Cluster 0: " in str(alone)
 
 
+class OwnMap:
+    """A clustering that keeps its map."""
+
+    def __init__(self, local, labels):
+        self.map_, self.labels, self.cluster_centers_ = local, labels, np.zeros((3, 2))
+
+    def predict(self, X):
+        return self.labels[: len(X)]
+
+
+def test_a_clustering_with_a_map_of_its_own(rows, labels, local):
+    found = explain_clusters(OwnMap(local, labels), X=rows)
+    np.testing.assert_array_equal(found.contrasts, explain_clusters(labels, local, rows).contrasts)
+    with pytest.raises(ValueError, match=r"Give the rows, too: explain_clusters\(model, X=X\) asks OwnMap of each"):
+        explain_clusters(OwnMap(local, labels))
+
+
 def test_rows_of_no_cluster_are_left_out(rows, labels, local):
     some = np.where(np.arange(180) % 3 == 0, -1, labels)
     found = explain_clusters(some, local, rows)
@@ -119,6 +136,7 @@ def test_html_is_escaped(rows, labels, local):
 def test_bad_input_gets_one_sentence(rows, labels, local):
     for arguments, options, message in [
         ((labels, local), {}, "Labels say nothing of features without the rows that they belong to; give X, too"),
+        ((labels,), {}, "Give the map that the clusters were found with, as the second argument"),
         ((labels[:9], local, rows), {}, r"One cluster is needed for each of 180 rows; the labels are \(9,\)"),
         ((labels * 0, local, rows), {}, "At least two clusters are needed"),
         ((KMeans(2, n_init=1).fit(rows), local, rows), {}, "The centres of KMeans have 3 columns, the map has"),

@@ -98,6 +98,9 @@ def test_groups_of_columns_without_a_model(model):
     used = groups.columns(7)
     shown = {column.name: column.score for column in reasons.columns if column.score}
     assert shown == {X.columns[j]: pytest.approx(0.5 / len(used)) for j in used}
+    given = np.array([0.1, 0.4, 0.0, 0.0])
+    by_distance = reasons_by_group("Row 0.", alone, groups, inputs, column_scores=given, n_columns=2)
+    assert [(column.name, column.score) for column in by_distance.columns] == [(X.columns[1], 0.4), (X.columns[0], 0.1)]
     said = as_text(reasons)
     assert said.startswith("Row 0 is an outlier: score 0.5.\n\nGroups of columns that add most\n  +0.500  group 7: ")
     assert "of distances" not in said

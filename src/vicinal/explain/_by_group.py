@@ -35,6 +35,7 @@ def reasons_by_group(
     groups: LocalGroups,
     inputs: Inputs,
     *,
+    column_scores: NDArray[np.floating] | None = None,
     place: int = 0,
     n_groups: int = 5,
     n_columns: int = 8,
@@ -49,12 +50,17 @@ def reasons_by_group(
     groups : LocalGroups
     inputs : Inputs
         Names of the columns, and the rows whose values are shown.
+    column_scores : ndarray of shape (n_named_columns,), default=None
+        The score by named columns, where it is known better than by equal parts: of scores that grow with distances,
+        their sum times `column_shares`.
     place : int
-        The row's place in them.
+        The row's place in the inputs.
     n_groups, n_columns : int
         How many are shown.
     """
-    by_column = inputs.summed(scores_by_column(group_scores[None], groups))[0]
+    by_column = column_scores
+    if by_column is None:
+        by_column = inputs.summed(scores_by_column(group_scores[None], groups))[0]
     order = np.argsort(-abs(group_scores), kind="stable")[:n_groups]
     strongest = [
         GroupReason(

@@ -184,7 +184,7 @@ class ClusterExplanation:
 
 def explain_clusters(
     clusters: Any,
-    local_map: Any,
+    local_map: Any = None,
     X: ArrayLike | None = None,
     *,
     n_prototypes: int = 5,
@@ -198,11 +198,12 @@ def explain_clusters(
 
     Parameters
     ----------
-    clusters : KMeans or array-like of shape (n_rows,)
+    clusters : KMeans, array-like of shape (n_rows,), or a clustering with a map of its own
         Anything with `cluster_centers_` in the space of the map's features, or a cluster for each row of X. Rows of
-        cluster -1 belong to none.
-    local_map : Pipeline or RandLocal
-        Fitted: `RandLocal` or `SampledLandmarks`, with what prepares the rows for it, if anything.
+        cluster -1 belong to none. A clustering that keeps its map as `map_` and has `predict` needs X alone.
+    local_map : Pipeline or RandLocal, default=None
+        Fitted: `RandLocal` or `SampledLandmarks`, with what prepares the rows for it, if anything. None for a clustering
+        with a map of its own.
     X : array-like, sparse matrix or frame of shape (n_rows, n_features), default=None
         The rows that were clustered, as the map takes them. Not needed for a KMeans, but without them nothing is known
         of the clusters' sizes and of the names of columns.
@@ -234,6 +235,8 @@ def explain_clusters(
     """
     check_frame(frame)
     check_count("n_prototypes", n_prototypes)
+    if local_map is None:
+        clusters, local_map = _own_map(clusters, X)
     parts = taken_apart(local_map)
     if parts.model is not None:
         raise ValueError(
@@ -263,6 +266,15 @@ def explain_clusters(
         _n_prototypes=int(n_prototypes),
         _frame=frame,
     )
+
+
+def _own_map(clusters: Any, X: ArrayLike | None) -> tuple[NDArray[Any], Any]:
+    """The clusters of rows by a clustering that has a map of its own, and that map."""
+    if not hasattr(clusters, "map_") or not hasattr(clusters, "predict"):
+        raise ValueError("Give the map that the clusters were found with, as the second argument.")
+    if X is None:
+        raise ValueError(f"Give the rows, too: explain_clusters(model, X=X) asks {type(clusters).__name__} of each.")
+    return clusters.predict(X), clusters.map_
 
 
 def _centers(
