@@ -35,9 +35,9 @@ from sklearn.preprocessing import (
     QuantileTransformer,
     StandardScaler,
 )
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
-from vicinal import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
+from vicinal import RULLS, OnlinePerceptron, ProjectedLandmarks, RandLocal, SampledLandmarks
 from vicinal._preparation import check_table, make_preparation, scaler
 from vicinal.explain import explain
 
@@ -356,6 +356,9 @@ def test_other_bad_input_gets_one_sentence():
         fitted = make_pipeline(*steps).fit(X, Y)
         with pytest.raises(ValueError, match=message):
             explain(fitted, ROWS)
+    several = make_pipeline(RandLocal(**SMALL), RidgeClassifier()).fit(X, X[:, :2] > 5)
+    with pytest.raises(ValueError, match="This RidgeClassifier gives a row several labels"):
+        explain(several, ROWS)
     counts = make_pipeline(RandLocal(**SMALL), PoissonRegressor(max_iter=300)).fit(X, np.round(X[:, 0]))
     with pytest.raises(ValueError, match="The scores of PoissonRegressor are not its coef_"):
         explain(counts, ROWS)
@@ -363,6 +366,17 @@ def test_other_bad_input_gets_one_sentence():
         explain(make_pipeline(RandLocal(**SMALL), Ridge()).fit(X, X[:, 0]), ROWS, class_=1)
 
 
-def test_linear_discriminants_are_linear():
-    pipeline = make_pipeline(RandLocal(**SMALL), TruncatedSVD(3), LinearDiscriminantAnalysis()).fit(X, Y)
+@pytest.mark.parametrize(
+    ("steps", "y"),
+    [
+        ((TruncatedSVD(3), LinearDiscriminantAnalysis()), Y),
+        ((SVC(kernel="linear"),), TWO),
+        ((OnlinePerceptron(random_state=0),), Y),
+        ((LinearSVR(),), X[:, 0]),
+        ((SVR(kernel="linear"),), X[:, 0]),
+    ],
+    ids=lambda part: type(part[-1]).__name__ if isinstance(part, tuple) else "",
+)
+def test_other_models_that_are_linear(steps, y):
+    pipeline = make_pipeline(RandLocal(**SMALL), *steps).fit(X, y)
     adds_up(explain(pipeline, ROWS), pipeline, ROWS)

@@ -202,8 +202,8 @@ def explain_clusters(
         Anything with `cluster_centers_` in the space of the map's features, or a cluster for each row of X. Rows of
         cluster -1 belong to none. A clustering that keeps its map as `map_` and has `predict` needs X alone.
     local_map : Pipeline or RandLocal, default=None
-        Fitted: `RandLocal` or `SampledLandmarks`, with what prepares the rows for it, if anything. None for a clustering
-        with a map of its own.
+        Fitted: `RandLocal` or `SampledLandmarks`, with what prepares the rows for it, if anything. None for a
+        clustering with a map of its own.
     X : array-like, sparse matrix or frame of shape (n_rows, n_features), default=None
         The rows that were clustered, as the map takes them. Not needed for a KMeans, but without them nothing is known
         of the clusters' sizes and of the names of columns.

@@ -48,8 +48,11 @@ def linear_scores(model: Any, between: Sequence[Any], features: Any) -> LinearSc
     for step in reversed(between[last:]):
         weights, intercepts = _before(step, weights, intercepts)
     features = sp.csr_array(features)
+    predictions = np.asarray(model.predict(given))
     classes = model.classes_ if is_classifier(model) else None
-    scores = LinearScores(features, weights, intercepts, classes, model.predict(given))
+    if classes is not None and predictions.ndim > 1:
+        raise ValueError(f"This {type(model).__name__} gives a row several labels; explain is for one class per row.")
+    scores = LinearScores(features, weights, intercepts, classes, predictions)
     _check_form(scores, model, given)
     return scores
 
