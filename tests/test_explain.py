@@ -249,6 +249,15 @@ def test_columns_are_matched_by_name():
     np.testing.assert_array_equal(explain(pipeline, FRAME.iloc[8]).scores, explain(pipeline, FRAME[:9]).scores[8:])
 
 
+def test_values_that_pandas_lacks():
+    table = FRAME.set_axis(list("abcd"), axis=1).round().astype("Int64")
+    table.loc[0, "b"] = None
+    pipeline = make_pipeline(StandardScaler(), RandLocal(**SMALL), LinearSVC(C=0.1)).fit(table, Y)
+    columns = explain(pipeline, table[:1]).columns.set_index("column")
+    assert columns["value"].to_dict() == {"a": "5", "b": "", "c": "1", "d": "0"}
+    assert columns["score"]["b"] == 0
+
+
 NUMBERS = make_pipeline(SimpleImputer(), StandardScaler())
 RARE = OneHotEncoder(min_frequency=20, handle_unknown="infrequent_if_exist", sparse_output=False)
 ENCODERS = {

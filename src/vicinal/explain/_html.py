@@ -10,10 +10,10 @@ from ._reasons import COLUMNS_HEAD, GROUPS_TITLE, AnchorReason, GroupReason, Rea
 _WIDEST_BAR = 5.0
 _STYLE = (
     "<style>.vicinal-reasons{font:14px/1.4 system-ui,sans-serif;max-width:46em}"
-    ".vicinal-reasons table{border-collapse:collapse;margin:.3em 0 1em}"
+    ".vicinal-reasons table{font:inherit;border-collapse:collapse;margin:.3em 0 1em}"
     ".vicinal-reasons td,.vicinal-reasons th{padding:.1em .8em .1em 0;text-align:left;vertical-align:top}"
     ".vicinal-reasons .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-    ".vicinal-reasons i{display:inline-block;height:.7em;border-radius:2px}"
+    ".vicinal-reasons .bar{min-width:5em}.vicinal-reasons i{display:inline-block;height:.7em;border-radius:2px}"
     ".vicinal-reasons .for{background:#2166ac}.vicinal-reasons .against{background:#b2182b}</style>"
 )
 
@@ -47,7 +47,7 @@ def _scored_table(reasons: Reasons, scored: Sequence[AnchorReason | GroupReason]
         side, length = "for" if one.score >= 0 else "against", _WIDEST_BAR * abs(one.score) / strongest
         bar = f'<i class="{side}" style="width:{length:.2f}em"></i>'
         number, words = reasons.number(one.score), escape(one.in_words())
-        lines.append(f'<tr><td class="n">{number}</td><td>{bar}</td><td>{words}</td></tr>')
+        lines.append(f'<tr><td class="n">{number}</td><td class="bar">{bar}</td><td>{words}</td></tr>')
     return f"<table>{''.join(lines)}</table>"
 
 

@@ -48,7 +48,10 @@ class Inputs:
         if self.rows is None:
             return None
         value = self.rows.iloc[row, column] if hasattr(self.rows, "iloc") else self.rows[row, int(column)]
-        return None if value is None or value != value else value
+        try:
+            return None if value is None or value != value else value
+        except TypeError:  # the NA of pandas, which is neither equal to itself nor not
+            return None
 
     def text(self, row: int, column: int) -> str:
         """That value in few letters; "" where there is none."""
