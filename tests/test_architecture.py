@@ -26,7 +26,7 @@ BOXES = [
     {"local", "expand", "learned", "select", "link", "cluster"},
     {"outlier"},
     {"vicinal"},  # the public names, and the version
-    {"metrics", "datasets", "_files", "_models"},
+    {"metrics", "datasets", "explain", "_files", "_models"},
     {"experiments"},
     {"report"},
     {"cli"},

@@ -13,7 +13,7 @@ import sys
 
 class Without:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("cyclopts", "jinja2", "markupsafe", "polars", "rich", "skops"):
+        if name.partition(".")[0] in ("cyclopts", "jinja2", "markupsafe", "matplotlib", "polars", "rich", "skops"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Without())
@@ -78,6 +78,33 @@ def test_files_that_need_a_package_say_so(tmp_path):
         f"polars polars is needed to write tables, {says}",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.npy"]
+
+
+def test_explanations_need_no_package_but_for_tables_and_pictures():
+    shown = run_without(
+        """
+        import sys
+        import numpy as np
+        from sklearn.linear_model import Ridge
+        from sklearn.pipeline import make_pipeline
+        from vicinal import RandLocal
+        from vicinal.explain import explain, plot_explanation
+
+        rows = np.random.default_rng(0).uniform(size=(40, 3))
+        explanation = explain(make_pipeline(RandLocal(5, random_state=0), Ridge()).fit(rows, rows[:, 0]), rows[:1])
+        assert str(explanation).startswith("Row 0: predicted value")
+        sys.modules["pandas"] = None
+        for call in (lambda: explanation.anchors, lambda: plot_explanation(explanation)):
+            try:
+                call()
+            except ModuleNotFoundError as error:
+                print(error)
+        """
+    )
+    assert shown.splitlines() == [
+        "pandas is needed to make tables of explanations, and it is not installed: pip install 'pandas'",
+        "matplotlib is needed to draw explanations, and it is not installed: pip install 'vicinal[plot]'",
+    ]
 
 
 def test_what_a_package_itself_lacks_is_not_blamed_on_it(tmp_path, monkeypatch):

@@ -110,16 +110,9 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = (
-    "local",
-    "expand",
-    "learned",
-    "select",
-    "link",
-    "outlier",
-    "cluster",
-)  # the modules that define the classes above
-_MODULES = (*_HOMES, "datasets", "experiments", "graphs", "metrics", "network", "report", "views")
+# The modules that define the classes above.
+_HOMES = ("local", "expand", "learned", "select", "link", "outlier", "cluster")
+_MODULES = (*_HOMES, "datasets", "experiments", "explain", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist
 

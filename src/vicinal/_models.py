@@ -13,11 +13,15 @@ from sklearn.pipeline import Pipeline
 from . import link
 from ._files import first_line
 from ._optional import need
+from ._preparation import RangeScaler, Unscaled
 from ._writing import replacing
 from .link import LinkPredictor
-from .local import RandLocal
+from .local import RandLocal, SampledLandmarks
 
-_KINDS: list[type] = [RandLocal, *(kind for kind in vars(link).values() if isinstance(kind, type))]
+_KINDS: list[type] = [
+    *(RandLocal, SampledLandmarks, RangeScaler, Unscaled),
+    *(kind for kind in vars(link).values() if isinstance(kind, type)),
+]
 # What a saved model may contain beyond what skops trusts by itself.
 TRUSTED = (
     *(f"{kind.__module__}.{kind.__name__}" for kind in _KINDS),
@@ -37,6 +41,17 @@ def load_model(path: Path) -> Pipeline:
     model = _load(path)
     if not isinstance(model, Pipeline) or not isinstance(model[-1], RandLocal):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal transform` saved.")
+    return model
+
+
+def load_pipeline(path: Path) -> Pipeline:
+    """A pipeline with anything after its map: one that `skops.io.dump` or `vicinal transform` saved."""
+    model = _load(path)
+    if not isinstance(model, Pipeline):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, not a pipeline; save one with skops.io.dump, such as "
+            "make_pipeline(StandardScaler(), RandLocal(), LinearSVC()).fit(X, y)."
+        )
     return model
 
 

@@ -17,6 +17,7 @@ COMMANDS = {  # what each one does; its function has the same name in the module
     "select": "Which columns are worth keeping? No labels are needed.",
     "links": "Which nodes of a network should be linked? Also those that show only links, or only attributes.",
     "transform": "Write RandLocal features of a table: fitted on it, or by a saved model.",
+    "explain": "Why does a saved model say this of a row? Training rows and columns, with their shares.",
     "reproduce": "Do the published results hold? Run a paper's table or figure anew.",
     "data": "Data sets by name: list the known ones, and fetch them.",
 }

@@ -275,15 +275,15 @@ class LocalOutlierDetector(CalibratedDetector):
         self.map_ = self.local_map_ = None
         self.emptiness_ = self.local_nearness_ = None
         if self.criterion != "relative":
-            self._learn_cells(rows, rng)
+            self._learn_cells(rows, learned, rng)
         if self.criterion == "relative" or (self.criterion == "combined" and self.local_weight != 0):
-            self._learn_surroundings(rows, rng)
+            self._learn_surroundings(rows, learned, rng)
         parts = self._parts(rows)
         self.levels_ = np.stack([score_levels(part[~np.isnan(part)]) for part in parts])
         scores_held_out = self._strangeness(self._parts(scale.apply(X[held_out]))) if len(held_out) else np.empty(0)
         self._calibrate(-self._strangeness(parts), -scores_held_out)
 
-    def _learn_cells(self, rows: Matrix, rng: np.random.RandomState) -> None:
+    def _learn_cells(self, rows: Matrix, places: NDArray[np.int64], rng: np.random.RandomState) -> None:
         n_features = rows.shape[1]
         self.map_ = RandLocal(
             self.n_groups,
@@ -292,16 +292,19 @@ class LocalOutlierDetector(CalibratedDetector):
             metric=self.metric,
             random_state=rng.randint(2**31),
         ).fit(rows)
+        self.map_.anchor_samples_ = places[self.map_.anchor_samples_]
         cells, _ = Cells.count(self.map_, rows)
         self.emptiness_ = cells.emptiness
 
-    def _learn_surroundings(self, rows: Matrix, rng: np.random.RandomState) -> None:
+    def _learn_surroundings(self, rows: Matrix, places: NDArray[np.int64], rng: np.random.RandomState) -> None:
         """Many anchors in few groups; they are forgotten again where they get no weight."""
         n_rows, n_features = rows.shape
         if self.criterion == "combined" and n_rows < LOCAL_ANCHORS[0] * LOCAL_SHARE:
             return
         if n_rows > LOCAL_ROWS:
-            rows = rows[np.sort(rng.permutation(n_rows)[:LOCAL_ROWS])]
+            kept = np.sort(rng.permutation(n_rows)[:LOCAL_ROWS])
+            rows, places = rows[kept], places[kept]
+        few = rng.permutation(rows.shape[0])  # for anchors and mean distances
         n_anchors = int(np.clip(rows.shape[0] // LOCAL_SHARE, *LOCAL_ANCHORS))
         local_map = RandLocal(
             LOCAL_GROUPS,
@@ -309,7 +312,8 @@ class LocalOutlierDetector(CalibratedDetector):
             feature_range=((n_features + 1) // 2, n_features),
             metric=self.metric,
             random_state=rng.randint(2**31),
-        ).fit(rows[rng.permutation(rows.shape[0])[: 4 * n_anchors]])  # mean distances need no more
+        ).fit(rows[few[: 4 * n_anchors]])
+        local_map.anchor_samples_ = places[few[local_map.anchor_samples_]]
         cells, widths = Cells.count(local_map, rows)
         if self.criterion == "combined":
             given = self.local_weight
