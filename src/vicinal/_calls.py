@@ -126,6 +126,8 @@ PARALLEL = (
     "predict",
     "predict_proba",
     "decision_function",
+    "score_samples",
+    "strangeness_by_cell",
     "kernel",
     "apply",
     "embedding_error",

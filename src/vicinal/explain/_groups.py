@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,6 +70,21 @@ class LocalGroups:
             fitted.metric,
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[LocalGroups]) -> LocalGroups:
+        """The groups of several maps of the same columns, one after the other."""
+        tables = [part.table for part in parts]
+        starts = np.cumsum([0, *(table.shape[0] for table in tables[:-1])])
+        return cls(
+            sp.vstack(tables, format="csr") if sp.issparse(tables[0]) else np.concatenate(tables),
+            np.concatenate([part.samples for part in parts]),
+            np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
+            _joined_ptr([part.anchor_ptr for part in parts]),
+            np.concatenate([part.features for part in parts]),
+            _joined_ptr([part.feature_ptr for part in parts]),
+            parts[0].metric,
+        )
+
     @property
     def n_groups(self) -> int:
         return len(self.anchor_ptr) - 1
@@ -99,3 +115,7 @@ class LocalGroups:
         )
         summed.sum_duplicates()
         return summed
+
+
+def _joined_ptr(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in parts]))])

@@ -53,7 +53,7 @@ def _scored_table(reasons: Reasons, scored: Sequence[AnchorReason | GroupReason]
 
 def _column_table(reasons: Reasons) -> str:
     cells = reasons.column_cells()
-    shown = [place for place in range(4) if any(line[place] for line in cells)]
+    shown = [place for place in range(len(COLUMNS_HEAD)) if any(line[place] for line in cells)]
     lines = ["<tr>", *(f"<th{_side(place)}>{COLUMNS_HEAD[place]}</th>" for place in shown), "</tr>"]
     for line in cells:
         lines += ["<tr>", *(f"<td{_side(place)}>{escape(line[place])}</td>" for place in shown), "</tr>"]
@@ -61,4 +61,4 @@ def _column_table(reasons: Reasons) -> str:
 
 
 def _side(place: int) -> str:
-    return ' class="n"' if place > 1 else ""
+    return ' class="n"' if place > 2 else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .._words import counted, listed
 
 GROUPS_TITLE = "Groups of columns that add most"
-COLUMNS_HEAD = ("column", "value", "score", "of distances")
+COLUMNS_HEAD = ("column", "value", "normal row", "score", "of distances")
 _MARGIN = 2
 _LONGEST_NAME = 32
 _LONGEST_VALUE = 16
@@ -48,12 +48,14 @@ class GroupReason:
 
 @dataclass(frozen=True)
 class ColumnReason:
-    """A column's part of a score and its share of the distances, with the row's value in it ("" if there is none)."""
+    """A column's part of a score and its share of the distances, with the row's value in it ("" if there is none), and
+    that of a normal row beside it."""
 
     name: str
     value: str
     score: float
     share: float | None
+    normal: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,13 @@ class Reasons:
         total = f", {self.number(side.total)} in all" if self.unit != "%" else ""
         return f"{counted(side.n_anchors, 'anchor')}{total}"
 
-    def column_cells(self) -> list[tuple[str, str, str, str]]:
+    def column_cells(self) -> list[tuple[str, ...]]:
         """Lines of the table of columns, as `COLUMNS_HEAD` says."""
         return [
             (
                 column.name,
                 column.value,
+                column.normal,
                 self.number(column.score),
                 "" if column.share is None else f"{100 * column.share:.1f} %",
             )
@@ -145,10 +148,10 @@ def _column_lines(reasons: Reasons, width: int) -> list[str]:
     """A table with a line for each column; parts that no column has are left out."""
     cells = [
         COLUMNS_HEAD,
-        *((name, _cut(value, _LONGEST_VALUE), *more) for name, value, *more in reasons.column_cells()),
+        *((name, *(_cut(value, _LONGEST_VALUE) for value in values)) for name, *values in reasons.column_cells()),
     ]
-    shown = [place for place in (1, 2, 3) if any(line[place] for line in cells[1:])]
-    rooms = [max(len(line[place]) for line in cells) for place in range(4)]
+    shown = [place for place in range(1, len(COLUMNS_HEAD)) if any(line[place] for line in cells[1:])]
+    rooms = [max(len(line[place]) for line in cells) for place in range(len(COLUMNS_HEAD))]
     rest = _MARGIN + sum(2 + rooms[place] for place in shown)
     rooms[0] = min(rooms[0], _LONGEST_NAME, max(width - rest, len(COLUMNS_HEAD[0])))
     lines = []

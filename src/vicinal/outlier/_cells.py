@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._anchors import cell_sums, fitted_groups, nearest_blocks
@@ -13,6 +15,8 @@ from ..local import RandLocal
 
 LEAST_USUAL = 1e-3  # of the group's mean distance: copies of a row make no other row infinitely far
 FLOOR = 1e-4  # of a group's mean distance, where distances are compared by their logarithms
+LEAST_RATIO = 0.05  # as in cell_scores.hpp: a row on its anchor is near, not infinitely near
+USUAL_ROWS = 1024  # anchors that say what is usual in each group
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,11 @@ class Cells:
     anchors: RandLocal
     emptiness: NDArray[np.float64] | None
     nearness: NDArray[np.float64] | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scores that are asked for."""
+        return ("relative",) if self.emptiness is None else ("values", "mass")
 
     @classmethod
     def count(cls, anchors: RandLocal, X: Matrix) -> tuple[Cells, NDArray[np.float64]]:
@@ -67,3 +76,48 @@ class Cells:
         )
         n_groups = np.where(sums[:, 0] > 0, sums[:, 0], np.nan)
         return sums[:, 1:].T / n_groups
+
+    def terms(self, X: Matrix) -> tuple[NDArray[np.integer], dict[str, NDArray[np.float64]]]:
+        """What `scores` are the means of: each row's anchor in each group, counted over all groups, and its terms.
+
+        Where the row has no anchor (-1), terms are NaN.
+        """
+        found = nearest_blocks(fitted_groups(self.anchors), X, exclude_self=True, n_jobs=None)
+        nearest, far = map(np.concatenate, zip(*found, strict=True))
+        missing = nearest < 0
+        distances = np.where(missing, np.nan, far.astype(np.float64))
+        means = self.anchors.mean_distances_
+        shares = np.divide(distances, means, out=np.ones_like(distances), where=(distances < means) | missing)
+        terms = {}
+        if self.emptiness is not None:
+            terms["mass"] = np.where(missing, np.nan, self.emptiness[nearest])
+            terms["values"] = np.where(distances == 0, 0.0, shares)
+        if self.nearness is not None:
+            terms["relative"] = np.log(distances * self.nearness[nearest] + LEAST_RATIO)
+        return nearest, terms
+
+    def usual_terms(self) -> dict[str, NDArray[np.float64]]:
+        """The groups' mean terms over anchors, which are drawn from the training rows."""
+        table = self.anchors.anchors_
+        some = np.unique(np.linspace(0, table.shape[0] - 1, USUAL_ROWS).astype(int))
+        _, terms = self.terms(table[some])
+        counts = {name: (~np.isnan(term)).sum(axis=0) for name, term in terms.items()}
+        return {name: np.nansum(term, axis=0) / np.maximum(counts[name], 1) for name, term in terms.items()}
+
+    def divided(
+        self, X: Matrix, amounts: Mapping[str, NDArray[np.float64]], usual: Mapping[str, NDArray[np.float64]]
+    ) -> sp.csr_array:
+        """Rows by cells: amounts of each row's scores, divided in proportion to how far terms exceed the usual ones.
+
+        Where none does, each group has an equal part. A row without any anchor gets nothing.
+        """
+        nearest, terms = self.terms(X)
+        present = nearest >= 0
+        by_group = np.zeros(nearest.shape)
+        for name in (name for name in self.names if name in amounts):
+            excess = np.where(present, np.maximum(terms[name] - usual[name], 0), 0.0)
+            excess = np.where(excess.sum(axis=1, keepdims=True) > 0, excess, present)
+            by_group += amounts[name][:, None] * excess / np.maximum(excess.sum(axis=1, keepdims=True), 1e-300)
+        indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        shape = X.shape[0], int(fitted_groups(self.anchors).anchor_ptr[-1])
+        return sp.csr_array((by_group[present], nearest[present], indptr), shape=shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +27,7 @@ from ._stream import draw_keys, keep_largest, stacked
 from ._surprise import score_levels, surprise
 
 CRITERIA = ("combined", "values", "mass", "relative")
-BLOCK = 16384  # rows that are scaled and scored at a time
+BLOCK, CELL_BLOCK = 16384, 4096  # rows that are scaled and scored at a time, and whose cells are all kept
 LEAST_ROWS, MOST_VALUES = 4096, 2**24  # that are learned from, where there are as many
 # The relative score looks closely: anchors as many as an eighth of the rows, in few groups of most columns.
 LOCAL_ROWS, LOCAL_SHARE, LOCAL_ANCHORS, LOCAL_GROUPS = 32768, 8, (64, 2048), 16
@@ -104,6 +105,8 @@ class LocalOutlierDetector(CalibratedDetector):
         Quantiles of the training rows' scores.
     calibration_scores_ : ndarray
         Scores of the rows held out, ascending.
+    anchor_scores_ : ndarray
+        Scores of the anchors of `map_`, or of `local_map_` where there is no other.
     n_samples_seen_ : int
     recent_rows_, recent_keys_ : ndarray
         What `partial_fit` keeps of the rows it has seen.
@@ -238,6 +241,33 @@ class LocalOutlierDetector(CalibratedDetector):
         parts = (scale.apply(rows[start : start + BLOCK]) for start in range(0, rows.shape[0], BLOCK))
         return -np.concatenate([self._strangeness(self._parts(part)) for part in parts])
 
+    def strangeness_by_cell(self, X: ArrayLike) -> list[sp.csr_array]:
+        """Which cells make rows strange, and how much: what `vicinal.explain.explain` tells in words.
+
+        Each of the scores is divided among the groups, in proportion to how far the row's term exceeds the usual one of
+        the group; in equal parts where it exceeds none.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of CSR arrays of shape (n_samples, n_cells)
+            Of `map_` and `local_map_`, as far as they are there: an entry for the cell of each group that a row is in.
+            All entries of a row add up to ``-score_samples(X)``, unless it has no value in any group of a map.
+        """
+        check_is_fitted(self)
+        rows = self._checked(X, reset=False)
+        cells = self._cells()
+        usual = [one.usual_terms() for one in cells]
+        blocks = []
+        for start in range(0, rows.shape[0], CELL_BLOCK):
+            block = ColumnScale(self.center_, self.scale_).apply(rows[start : start + CELL_BLOCK])
+            amounts = self._weighted(self._parts(block))
+            blocks.append([one.divided(block, amounts, terms) for one, terms in zip(cells, usual, strict=True)])
+        return [sp.vstack(found, format="csr") for found in zip(*blocks, strict=True)]
+
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
         return checked_rows(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1)
 
@@ -260,8 +290,7 @@ class LocalOutlierDetector(CalibratedDetector):
         """Rows kept of earlier calls; after `fit`, which keeps none, its anchors, a sample of its rows."""
         if self.recent_rows_.shape[0]:
             return self.recent_rows_, self.recent_keys_
-        maps = [fitted for fitted in (self.map_, self.local_map_) if fitted is not None]
-        rows = ColumnScale(self.center_, self.scale_).undo(stacked([fitted.anchors_ for fitted in maps]))
+        rows = ColumnScale(self.center_, self.scale_).undo(stacked([cells.anchors.anchors_ for cells in self._cells()]))
         n_rows = rows.shape[0]
         return rows, draw_keys(n_rows, 0, seen, self.half_life, rng, each=max(seen / n_rows, 1.0))
 
@@ -279,9 +308,11 @@ class LocalOutlierDetector(CalibratedDetector):
         if self.criterion == "relative" or (self.criterion == "combined" and self.local_weight != 0):
             self._learn_surroundings(rows, learned, rng)
         parts = self._parts(rows)
-        self.levels_ = np.stack([score_levels(part[~np.isnan(part)]) for part in parts])
+        self.levels_ = np.stack([score_levels(part[~np.isnan(part)]) for part in parts.values()])
+        scores = -self._strangeness(parts)
+        self.anchor_scores_ = scores[np.searchsorted(learned, self._cells()[0].anchors.anchor_samples_)]
         scores_held_out = self._strangeness(self._parts(scale.apply(X[held_out]))) if len(held_out) else np.empty(0)
-        self._calibrate(-self._strangeness(parts), -scores_held_out)
+        self._calibrate(scores, -scores_held_out)
 
     def _learn_cells(self, rows: Matrix, places: NDArray[np.int64], rng: np.random.RandomState) -> None:
         n_features = rows.shape[1]
@@ -321,28 +352,36 @@ class LocalOutlierDetector(CalibratedDetector):
         if self.local_weight_ > 0:
             self.local_map_, self.local_nearness_ = local_map, cells.nearness
 
-    def _parts(self, rows: Matrix) -> list[NDArray[np.float64]]:
-        """The scores of rows that count, each on a scale of its own."""
-        parts = []
+    def _cells(self) -> list[Cells]:
+        found = []
         if self.map_ is not None:
-            values, mass, _ = Cells(self.map_, self.emptiness_, None).scores(rows)
-            parts = [
-                part for name, part in (("values", values), ("mass", mass)) if self.criterion in (name, "combined")
-            ]
+            found.append(Cells(self.map_, self.emptiness_, None))
         if self.local_map_ is not None:
-            parts.append(Cells(self.local_map_, None, self.local_nearness_).scores(rows)[2])
+            found.append(Cells(self.local_map_, None, self.local_nearness_))
+        return found
+
+    def _parts(self, rows: Matrix) -> dict[str, NDArray[np.float64]]:
+        """The scores of rows that count, each on a scale of its own."""
+        parts = {}
+        for cells in self._cells():
+            scores = dict(zip(CRITERIA[1:], cells.scores(rows), strict=True))
+            parts |= {name: scores[name] for name in cells.names if self.criterion in (name, "combined")}
         return parts
 
-    def _strangeness(self, parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _strangeness(self, parts: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The weighted mean of scores on their common scale."""
-        on_scale = []
-        for part, levels in zip(parts, self.levels_, strict=True):
+        return np.sum(list(self._weighted(parts).values()), axis=0)
+
+    def _weighted(self, parts: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        """Scores on their common scale, times their weights, which add up to 1."""
+        far = 1 - self.local_weight_
+        weights = {"values": far * (1 - MASS_WEIGHT), "mass": far * MASS_WEIGHT, "relative": self.local_weight_}
+        whole = sum(weights[name] for name in parts)
+        weighted = {}
+        for (name, part), levels in zip(parts.items(), self.levels_, strict=True):
             known = np.where(np.isnan(part), levels[len(levels) // 2], part)
-            on_scale.append(surprise(known, levels))
-        if self.criterion != "combined":
-            return on_scale[0]
-        weights = np.array([1 - MASS_WEIGHT, MASS_WEIGHT]) * (1 - self.local_weight_)
-        return np.average(on_scale, axis=0, weights=[*weights, self.local_weight_][: len(on_scale)])
+            weighted[name] = weights[name] / whole * surprise(known, levels)
+        return weighted
 
 
 def _weight_of_surroundings(cells: Cells, widths: NDArray[np.float64], rows: Matrix) -> float:
