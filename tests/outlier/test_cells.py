@@ -28,9 +28,8 @@ def nearest_by_numpy(fitted, X):
         cells = np.arange(fitted.anchor_ptr_[t], fitted.anchor_ptr_[t + 1])
         table = fitted.anchors_[fitted.anchor_rows_[cells]]
         d = oracle_distances(X[:, columns], table[:, columns])
-        d[(np.nan_to_num(X[:, None], nan=np.inf) == np.nan_to_num(table[None], nan=np.inf)).all(axis=2)] = (
-            np.inf
-        )  # itself
+        rows, others = (np.nan_to_num(part, nan=np.inf) for part in (X, table))
+        d[(rows[:, None] == others[None]).all(axis=2)] = np.inf  # itself
         at, far = nearest(d)
         known = at[:, 0] >= 0
         anchors[known, t] = cells[at[known, 0]]

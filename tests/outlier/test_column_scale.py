@@ -48,9 +48,7 @@ def test_undone_it_is_what_it_was(container):
     X = container(np.random.default_rng(0).normal(5, 3, size=(40, 4)))
     scale = ColumnScale.of(X, "euclidean")
     back = scale.undo(scale.apply(X))
-    np.testing.assert_allclose(
-        back.toarray() if sp.issparse(back) else back, X.toarray() if sp.issparse(X) else X, rtol=1e-5
-    )
+    np.testing.assert_allclose(*(part.toarray() if sp.issparse(part) else part for part in (back, X)), rtol=1e-5)
 
 
 def test_the_farthest_values_stay_finite():
