@@ -1,4 +1,4 @@
-"""Detectors of outliers: scikit-learn's, and those of PyOD with scikit-learn's convention."""
+"""Detectors of outliers: ours, scikit-learn's, and those of PyOD with scikit-learn's convention."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils import Tags
 
+from ..outlier import LocalOutlierDetector, NeighborOutlierDetector
 from ._method import Context, Method, Role
 
 PYOD = {"iforest": "IForest", "inne": "INNE", "knn": "KNN", "lof": "LOF", "ecod": "ECOD", "copod": "COPOD"}
@@ -76,6 +77,18 @@ def _pyod(kind: str, label: str) -> Method:
 
 
 DETECTORS: tuple[Method, ...] = (
+    Method(
+        "local-outliers",
+        "LocalOutlierDetector",
+        Role.DETECTOR,
+        lambda to: LocalOutlierDetector(random_state=to.seed, n_jobs=to.threads),
+    ),
+    Method(
+        "neighbor-outliers",
+        "NeighborOutlierDetector",
+        Role.DETECTOR,
+        lambda to: NeighborOutlierDetector(random_state=to.seed, n_jobs=to.threads),
+    ),
     Method(
         "isolation-forest",
         "isolation forest",
