@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -9,6 +11,8 @@ from numpy.typing import NDArray
 from ._groups import LocalGroups
 from ._inputs import Inputs
 from ._reasons import ColumnReason, GroupReason, Reasons
+
+ROUNDING = 1e-12  # of a score: less is no part of it
 
 
 def scores_by_column(group_scores: NDArray[np.floating] | sp.csr_array, groups: LocalGroups) -> NDArray[np.float64]:
@@ -36,9 +40,11 @@ def reasons_by_group(
     inputs: Inputs,
     *,
     column_scores: NDArray[np.floating] | None = None,
+    normal: Callable[[int], str] | None = None,
     place: int = 0,
     n_groups: int = 5,
     n_columns: int = 8,
+    note: str = "",
 ) -> Reasons:
     """Of one row: the groups that add most to its score, and the columns.
 
@@ -53,23 +59,30 @@ def reasons_by_group(
     column_scores : ndarray of shape (n_named_columns,), default=None
         The score by named columns, where it is known better than by equal parts: of scores that grow with distances,
         their sum times `column_shares`.
+    normal : callable, default=None
+        What a normal row has in a named column, as text.
     place : int
         The row's place in the inputs.
     n_groups, n_columns : int
         How many are shown.
+    note : str
+        What is said after the heading.
     """
     by_column = column_scores
     if by_column is None:
         by_column = inputs.summed(scores_by_column(group_scores[None], groups))[0]
     order = np.argsort(-abs(group_scores), kind="stable")[:n_groups]
     strongest = [
-        GroupReason(
-            f"group {group}",
-            float(group_scores[group]),
-            inputs.names[np.unique(inputs.origins[groups.columns(group)])].tolist(),
-        )
+        GroupReason(f"group {group}", float(group_scores[group]), inputs.names_in(groups.columns(group)))
         for group in order
     ]
-    top = np.argsort(-abs(by_column), kind="stable")[:n_columns]
-    columns = [ColumnReason(inputs.names[j], inputs.text(place, j), float(by_column[j]), None) for j in top]
-    return Reasons(heading, columns, "Columns: their part of the score", groups=strongest)
+    n_counting = int((abs(by_column) > ROUNDING * abs(by_column).sum()).sum())
+    top = np.argsort(-abs(by_column), kind="stable")[: min(n_columns, n_counting)]
+    columns = [
+        ColumnReason(
+            inputs.names[j], inputs.text(place, j), float(by_column[j]), None, "" if normal is None else normal(j)
+        )
+        for j in top
+    ]
+    some = f" (the first {len(top)} of {n_counting:,})" if len(top) < n_counting else ""
+    return Reasons(heading, columns, f"Columns{some}: their part of the score", groups=strongest, note=note)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin
 
 from ._columns import column_shares
 from ._explanation import Context, Explanation
@@ -15,7 +16,9 @@ from ._frames import check_frame
 from ._groups import LocalGroups
 from ._inputs import inputs_of
 from ._linear import ChosenScores, chosen_scores, linear_scores
-from ._pipeline import as_rows, taken_apart
+from ._outlier_explanation import OutlierExplanation
+from ._outliers import explain_outliers
+from ._pipeline import as_rows, last_step, taken_apart
 
 
 def explain(
@@ -26,7 +29,7 @@ def explain(
     y_train: ArrayLike | None = None,
     column_names: Sequence[Any] | None = None,
     frame: str | None = None,
-) -> Explanation:
+) -> Explanation | OutlierExplanation:
     """Which training rows and which columns speak for a prediction, and how much.
 
     A linear model's score is a sum over features, and a feature of `RandLocal` is an anchor, a training row, in a group
@@ -38,7 +41,8 @@ def explain(
         Fitted: preparation (if any), `RandLocal` or `SampledLandmarks`, and a linear model, anything with `coef_` and
         `intercept_`. Between map and model may stand steps that are linear in the features, such as MaxAbsScaler or
         TruncatedSVD, or that scale rows (Normalizer). A map without a model is explained, too: by the anchors that rows
-        are nearest to. Of a search over parameters the best pipeline counts.
+        are nearest to. Of a search over parameters the best pipeline counts. A `LocalOutlierDetector`, alone or as the
+        last step, is explained by `explain_outliers`.
     X : array-like, sparse matrix or frame of shape (n_rows, n_features), or one row
         As the pipeline takes it.
     class_ : label, default=None
@@ -53,7 +57,7 @@ def explain(
 
     Returns
     -------
-    Explanation
+    Explanation, or OutlierExplanation of a detector
 
     Notes
     -----
@@ -81,6 +85,10 @@ def explain(
     >>> print(str(explanation).splitlines()[0].split(":")[0])
     Row 0 is predicted to be versicolor
     """
+    if isinstance(last_step(pipeline), OutlierMixin):
+        if class_ is not None or y_train is not None:
+            raise ValueError("A detector of outliers knows no classes: leave out class_ and y_train.")
+        return explain_outliers(pipeline, X, column_names=column_names, frame=frame)
     check_frame(frame)
     parts = taken_apart(pipeline)
     rows = as_rows(X, parts.first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -11,15 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._validation import Matrix
-from .._words import counted, listed
+from .._words import listed
 from ._columns import anchor_parts
 from ._frames import as_frame
 from ._groups import LocalGroups
-from ._html import as_html
 from ._inputs import Inputs
-from ._reasons import AnchorReason, ColumnReason, Reasons, Side, as_text
+from ._reasons import AnchorReason, ColumnReason, Reasons, Side
+from ._told import ExplainedRows, taken_by_row
 
-ROWS_IN_WORDS, ANCHORS_IN_WORDS, COLUMNS_IN_WORDS, COLUMNS_OF_ANCHOR = 3, 5, 8, 3
+ANCHORS_IN_WORDS, COLUMNS_IN_WORDS, COLUMNS_OF_ANCHOR = 5, 8, 3
 _BY_ROW = (
     *("rows", "predictions", "targets", "scores", "intercepts", "decision_values"),
     *("contributions", "anchor_scores", "anchor_groups", "column_scores", "column_shares"),
@@ -50,7 +49,7 @@ class AnchorSum(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(ExplainedRows):
     """The reasons for the scores of some rows, made by `explain`.
 
     ``len(explanation)`` is the number of rows, ``explanation[3]`` the explanation of one of them, and a loop gives one
@@ -120,27 +119,10 @@ class Explanation:
     column_names: NDArray[np.object_]
     _context: Context = field(repr=False)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, place: int) -> Explanation:
-        if not isinstance(place, int | np.integer):
-            raise TypeError(f"An explanation is asked for one of its rows by a number; got {place!r}.")
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"This explanation is of {counted(len(self), 'row')}; there is no row {place}.")
-        return self._taken(slice(place % len(self), place % len(self) + 1))
-
-    def __iter__(self) -> Iterator[Explanation]:
-        return (self[place] for place in range(len(self)))
-
     def _taken(self, part: slice) -> Explanation:
-        given = self._context.inputs
-        rows = (
-            None if given.rows is None else given.rows.iloc[part] if hasattr(given.rows, "iloc") else given.rows[part]
-        )
-        context = replace(self._context, inputs=replace(given, rows=rows), prepared=self._context.prepared[part])
-        taken: Any = {name: None if getattr(self, name) is None else getattr(self, name)[part] for name in _BY_ROW}
-        return replace(self, **taken, _context=context)
+        given = self._context
+        context = replace(given, inputs=given.inputs.taken(part), prepared=given.prepared[part])
+        return replace(self, **taken_by_row(self, _BY_ROW, part), _context=context)
 
     @property
     def anchors(self) -> Any:
@@ -314,23 +296,4 @@ class Explanation:
         ]
 
     def _names_of_group(self, group: int) -> str:
-        inputs = self._context.inputs
-        return ", ".join(self.column_names[np.unique(inputs.origins[self._context.groups.columns(group)])])
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self, width: int = 80) -> str:
-        """The reasons in words, in lines of at most `width` letters; of many rows, those of the first."""
-        shown = [as_text(self.reasons(place), width) for place in range(min(len(self), ROWS_IN_WORDS))]
-        return "\n\n".join([*shown, *filter(None, [self._more()])])
-
-    def __repr__(self) -> str:
-        return f"<Explanation of {counted(len(self), 'row')}>"
-
-    def _repr_html_(self) -> str:
-        return as_html([self.reasons(place) for place in range(min(len(self), ROWS_IN_WORDS))], self._more())
-
-    def _more(self) -> str:
-        left = len(self) - ROWS_IN_WORDS
-        return f"... and {counted(left, 'more row')}; explanation[i] is that of one." if left > 0 else ""
+        return ", ".join(self._context.inputs.names_in(self._context.groups.columns(group)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,20 +43,44 @@ class Inputs:
         )
         return by_map_column @ join
 
+    def taken(self, part: slice) -> Inputs:
+        """The same of some rows."""
+        if self.rows is None:
+            return self
+        return replace(self, rows=self.rows.iloc[part] if hasattr(self.rows, "iloc") else self.rows[part])
+
+    def names_in(self, by_map_columns: NDArray[np.integer]) -> list[str]:
+        """Names of the columns that some of the map's columns come from."""
+        return self.names[np.unique(self.origins[by_map_columns])].tolist()
+
     def value(self, row: int, column: int) -> Any:
         """What the user's table holds there; None where it is missing or columns are mixed."""
         if self.rows is None:
             return None
-        value = self.rows.iloc[row, column] if hasattr(self.rows, "iloc") else self.rows[row, int(column)]
-        try:
-            return None if value is None or value != value else value
-        except TypeError:  # the NA of pandas, which is neither equal to itself nor not
-            return None
+        return _known(self.rows.iloc[row, column] if hasattr(self.rows, "iloc") else self.rows[row, int(column)])
 
     def text(self, row: int, column: int) -> str:
         """That value in few letters; "" where there is none."""
-        value = self.value(row, column)
-        return "" if value is None else f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+        return in_few_letters(self.value(row, column))
+
+
+def _known(value: Any) -> Any:
+    try:
+        return None if value is None or value != value else value
+    except TypeError:  # the NA of pandas, which is neither equal to itself nor not
+        return None
+
+
+def in_few_letters(value: Any) -> str:
+    """A value as text; "" where it is missing.
+
+    >>> in_few_letters(0.123456), in_few_letters(123456.7), in_few_letters("red"), in_few_letters(float("nan"))
+    ('0.1235', '123457', 'red', '')
+    """
+    value = _known(value)
+    if isinstance(value, float | np.floating):
+        return f"{value:.0f}" if 1e4 <= abs(float(value)) < 1e9 else f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def inputs_of(before: Sequence[Any], first: Any, X: Any, n_columns: int, names: Sequence[Any] | None) -> Inputs:
@@ -143,7 +167,7 @@ def _origins_by_columns(step: ColumnTransformer, n_columns: int) -> NDArray[np.i
         place = step.output_indices_[name]
         if place.start == place.stop:
             continue
-        taken = _column_numbers(columns, names)
+        taken = column_numbers(columns, names)
         found = _origins(transformer, len(taken))
         if found is None or len(found) != place.stop - place.start:
             return None
@@ -151,7 +175,7 @@ def _origins_by_columns(step: ColumnTransformer, n_columns: int) -> NDArray[np.i
     return origins
 
 
-def _column_numbers(columns: Any, names: list[Any]) -> NDArray[np.intp]:
+def column_numbers(columns: Any, names: list[Any]) -> NDArray[np.intp]:
     """The columns of a part of a ColumnTransformer: names, numbers, a slice or a mask."""
     everything = np.arange(len(names))
     if isinstance(columns, str):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._preparation import is_frame
 from .._validation import Matrix
 from .._words import listed
+from ..outlier import LocalOutlierDetector, NeighborOutlierDetector
 from ._groups import IN_PROJECTIONS, MAPS, LocalGroups
 
 
@@ -55,6 +56,27 @@ def taken_apart(pipeline: Any) -> Parts:
     LocalGroups.of(steps[place])
     after = steps[place + 1 :]
     return Parts(steps[:place], steps[place], after[:-1], after[-1] if after else None)
+
+
+def last_step(model: Any) -> Any:
+    """The last step that does anything; None where there is none."""
+    return next(reversed(_steps(model)), None)
+
+
+def detector_apart(model: Any) -> tuple[list[Any], LocalOutlierDetector]:
+    """The fitted steps before a detector, and the detector, which is the last step."""
+    steps = _steps(model)
+    detector = next(reversed(steps), None)
+    if isinstance(detector, NeighborOutlierDetector):
+        raise ValueError(
+            "NeighborOutlierDetector measures distances between features of rows, in which no column has a share of "
+            "its own, so there is nothing to explain them by; use LocalOutlierDetector."
+        )
+    if not isinstance(detector, LocalOutlierDetector):
+        raise ValueError(f"The last step must be a LocalOutlierDetector; it is {type(detector).__name__}.")
+    for step in steps:
+        _check_fitted(step)
+    return steps[:-1], detector
 
 
 def _steps(model: Any) -> list[Any]:

@@ -362,7 +362,7 @@ class LocalOutlierDetector(CalibratedDetector):
 
     def _parts(self, rows: Matrix) -> dict[str, NDArray[np.float64]]:
         """The scores of rows that count, each on a scale of its own."""
-        parts = {}
+        parts: dict[str, NDArray[np.float64]] = {}
         for cells in self._cells():
             scores = dict(zip(CRITERIA[1:], cells.scores(rows), strict=True))
             parts |= {name: scores[name] for name in cells.names if self.criterion in (name, "combined")}
