@@ -17,9 +17,10 @@ from ._preparation import RangeScaler, Unscaled
 from ._writing import replacing
 from .link import LinkPredictor
 from .local import RandLocal, SampledLandmarks
+from .outlier import LocalOutlierDetector
 
 _KINDS: list[type] = [
-    *(RandLocal, SampledLandmarks, RangeScaler, Unscaled),
+    *(RandLocal, SampledLandmarks, LocalOutlierDetector, RangeScaler, Unscaled),
     *(kind for kind in vars(link).values() if isinstance(kind, type)),
 ]
 # What a saved model may contain beyond what skops trusts by itself.
@@ -52,6 +53,15 @@ def load_pipeline(path: Path) -> Pipeline:
             f"{path} holds a {type(model).__name__}, not a pipeline; save one with skops.io.dump, such as "
             "make_pipeline(StandardScaler(), RandLocal(), LinearSVC()).fit(X, y)."
         )
+    return model
+
+
+def load_detector(path: Path) -> Pipeline:
+    """A model of `vicinal outliers`, or another pipeline that ends in a LocalOutlierDetector."""
+    model = _load(path)
+    if not isinstance(model, Pipeline) or not isinstance(model[-1], LocalOutlierDetector) or len(model) < 2:
+        held = type(model[-1] if isinstance(model, Pipeline) else model).__name__
+        raise ValueError(f"{path} holds a {held}, not a model that `vicinal outliers` saved.")
     return model
 
 

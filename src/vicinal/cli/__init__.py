@@ -16,6 +16,7 @@ COMMANDS = {  # what each one does; its function has the same name in the module
     "compare": "Which features pay on your data?",
     "select": "Which columns are worth keeping? No labels are needed.",
     "links": "Which nodes of a network should be linked? Also those that show only links, or only attributes.",
+    "outliers": "Which rows are strange, and why? No labels are needed.",
     "transform": "Write RandLocal features of a table: fitted on it, or by a saved model.",
     "explain": "Why does a saved model say this of a row? Training rows and columns, with their shares.",
     "reproduce": "Do the published results hold? Run a paper's table or figure anew.",

@@ -47,7 +47,8 @@ def explain(model: Path, file: Path, /, *, options: Options) -> None:
 
     A model is made in Python: skops.io.dump(make_pipeline(StandardScaler(), RandLocal(), LinearSVC()).fit(X, y),
     "model.skops"), with any linear model in place of LinearSVC. Of a model without one, as `vicinal transform` saves,
-    the training rows that the row is nearest to are shown.
+    the training rows that the row is nearest to are shown; of one that `vicinal outliers` saved, what makes the row
+    strange.
 
     Parameters
     ----------

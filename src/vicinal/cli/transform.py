@@ -75,6 +75,7 @@ def transform(file: Path, /, *, options: Options) -> None:
     from .._calls import watching
     from .._models import load_model, save_model
     from .._preparation import check_table, describe_columns
+    from ._saved_columns import check_columns
     from ._terminal import Steps, note
 
     parameters = _parameters(options)
@@ -88,7 +89,7 @@ def transform(file: Path, /, *, options: Options) -> None:
         if pipeline is None:
             pipeline, features = _fitted(X, parameters, options.jobs)
         else:
-            _check_columns(pipeline, X, file, options.model)
+            check_columns(pipeline, X, file, options.model)
             pipeline[-1].n_jobs = options.jobs
             features = pipeline.transform(X)
     seconds = time.perf_counter() - start
@@ -141,20 +142,3 @@ def _fitted(X: Any, parameters: dict[str, Any], jobs: int | None) -> tuple[Pipel
 
     pipeline = make_pipeline(make_preparation(X), RandLocal(**{"random_state": 0, **parameters}, n_jobs=jobs))
     return pipeline, pipeline.fit_transform(X)
-
-
-def _check_columns(pipeline: Pipeline, X: Any, file: Path, model: Path | None) -> None:
-    """Frames are matched by column name, in any order; matrices by their number of columns."""
-    from .._preparation import is_frame
-
-    first = pipeline[0]
-    names = getattr(first, "feature_names_in_", None)
-    if (names is not None) != is_frame(X):
-        kind = "named columns" if names is not None else "a matrix without column names"
-        raise ValueError(f"{model} was fitted on {kind}; {file.name} is of the other kind.")
-    if names is not None:
-        lacking = [name for name in names if name not in X.columns]
-        if lacking:
-            raise ValueError(f"{file.name} lacks columns that {model} was fitted on: {', '.join(lacking)}.")
-    elif X.shape[1] != first.n_features_in_:
-        raise ValueError(f"{file.name} has {X.shape[1]} columns; {model} was fitted on {first.n_features_in_}.")
