@@ -152,11 +152,11 @@ class Explanation(ExplainedRows):
         """
         order = np.argsort(-self.column_scores, axis=1, kind="stable")
         n_columns = len(self.column_names)
-        lines = [(place, column) for place in range(len(self)) for column in order[place]]
+        texts = [np.array(self.column_values(place), object)[order[place]] for place in range(len(self))]
         columns = {
             "row": np.repeat(self.rows, n_columns),
             "column": self.column_names[order.ravel()],
-            "value": [self._context.inputs.text(place, column) for place, column in lines],
+            "value": np.concatenate(texts),
             "score": np.take_along_axis(self.column_scores, order, 1).ravel(),
             "share": np.take_along_axis(self.column_shares, order, 1).ravel(),
         }
@@ -210,7 +210,7 @@ class Explanation(ExplainedRows):
 
     def column_values(self, place: int = 0) -> list[str]:
         """What a row has in each column, as text; "" where it is missing."""
-        return [self._context.inputs.text(place, column) for column in range(len(self.column_names))]
+        return self._context.inputs.texts(place)
 
     def reasons(self, place: int = 0) -> Reasons:
         """What is shown of a row: a record that text, HTML and plots are made of."""

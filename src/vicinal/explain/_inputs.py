@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from .._preparation import RangeScaler, Unscaled, is_frame
+from .._validation import Matrix
 
 _ONE_TO_ONE = (OneToOneFeatureMixin, RangeScaler, Unscaled)
 
@@ -63,6 +64,12 @@ class Inputs:
         """That value in few letters; "" where there is none."""
         return in_few_letters(self.value(row, column))
 
+    def texts(self, row: int) -> list[str]:
+        """The same of all columns."""
+        if sp.issparse(self.rows):
+            return texts_of(self.rows, row)
+        return [self.text(row, column) for column in range(len(self.names))]
+
 
 def _known(value: Any) -> Any:
     try:
@@ -81,6 +88,12 @@ def in_few_letters(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.0f}" if 1e4 <= abs(float(value)) < 1e9 else f"{value:.4g}"
     return "" if value is None else str(value)
+
+
+def texts_of(matrix: Matrix, row: int) -> list[str]:
+    """A row of a matrix as text."""
+    values = matrix[[row]].toarray()[0] if sp.issparse(matrix) else matrix[row]
+    return [in_few_letters(value) for value in values]
 
 
 def inputs_of(before: Sequence[Any], first: Any, X: Any, n_columns: int, names: Sequence[Any] | None) -> Inputs:

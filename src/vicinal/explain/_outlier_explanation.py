@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._by_group import reasons_by_group
 from ._frames import as_frame
 from ._groups import LocalGroups
-from ._inputs import Inputs, in_few_letters
+from ._inputs import Inputs, in_few_letters, texts_of
 from ._reasons import Reasons
 from ._told import ExplainedRows, taken_by_row
 
@@ -108,12 +108,18 @@ class OutlierExplanation(ExplainedRows):
         they are missing) and `score`.
         """
         order = np.argsort(-self.column_scores, axis=1, kind="stable")
-        lines = [(place, column) for place in range(len(self)) for column in order[place]]
+        inputs, normal = self._context.inputs, self._context.normal_values
+        texts, normal_texts = [], []
+        for place in range(len(self)):
+            own = inputs.texts(place)
+            beside = [""] * len(own) if normal is None else texts_of(normal, place)
+            texts += [own[j] for j in order[place]]
+            normal_texts += [beside[j] for j in order[place]]
         columns = {
             "row": np.repeat(self.rows, len(self.column_names)),
             "column": self.column_names[order.ravel()],
-            "value": [self._context.inputs.text(place, column) for place, column in lines],
-            "normal_value": [self.normal_value(column, place) for place, column in lines],
+            "value": texts,
+            "normal_value": normal_texts,
             "score": np.take_along_axis(self.column_scores, order, 1).ravel(),
         }
         return as_frame(columns, self._context.frame)
