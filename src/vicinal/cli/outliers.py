@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
@@ -29,8 +29,8 @@ class Options:
     target
         Column that is never looked at, only carried over; in NPZ files the array (default y).
     contamination
-        Share of rows that are outliers, up to 0.5. By default rows are, whose score is above 2: as strange as one row
-        in a hundred.
+        Share of rows to call outliers, up to 0.5. By default those are called so whose score is above 2, as strange as
+        one row in a hundred.
     fdr
         In place of a threshold, the share of false alarms among the rows that are called outliers, such as 0.05. It
         needs a model that was fitted on normal rows.
@@ -52,7 +52,7 @@ class Options:
     fdr: float | None = None
     model: Path | None = None
     save_model: Path | None = None
-    top: Annotated[int, Parameter(name=["--top", "-n"])] = 10
+    top: int = 10
     seed: int | None = None
     jobs: Jobs = None
     force: Force = False
