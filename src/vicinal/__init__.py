@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .cluster import SpectralFeatures
+    from .cluster import LocalSpectralClustering, SpectralFeatures
     from .expand import (
         GaussianProjection,
         HashedProjection,
@@ -86,6 +86,7 @@ __all__ = [
     "LaplacianScore",
     "LearnedKernelFeatures",
     "LinkRanking",
+    "LocalSpectralClustering",
     "MaximumVariance",
     "NeuralKernel",
     "NeuralReduction",

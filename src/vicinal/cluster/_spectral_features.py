@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
 from .._validation import all_or_nothing, check_count, checked_rows
+from ._bipartite import balanced, inverse_roots, leading_right_vectors
 
 
 @obeys_n_jobs
@@ -30,7 +30,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_components : int, default=20
         Singular vectors; some more than the clusters that are looked for. At most one less than rows or columns.
     random_state : int, RandomState instance or None, default=None
-        Starts the randomised singular value decomposition.
+        Starts the search for singular vectors.
     n_jobs : int or None, default=None
         Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
@@ -76,27 +76,20 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     @all_or_nothing
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray:
         """Finds the singular vectors and returns the rows' places among them."""
-        check_count("n_components", self.n_components)
+        n_components = check_count("n_components", self.n_components)
         F = self._checked(X, reset=True)
-        totals = np.asarray(F.sum(axis=0), dtype=np.float64).ravel()
-        self.column_weights_ = np.divide(1, np.sqrt(totals), out=np.zeros_like(totals), where=totals > 0).astype(
-            F.dtype
-        )
-        weighted = self._weighted(F)
+        self.column_weights_ = inverse_roots(F.sum(axis=0), F.dtype)
+        weighted = balanced(F, self.column_weights_)
         most = max(1, min(weighted.shape) - 1)
-        U, S, Vt = randomized_svd(
-            weighted, min(self.n_components, most), random_state=check_random_state(self.random_state)
-        )
-        _, Vt = svd_flip(U, Vt, u_based_decision=False)
-        self.components_ = np.ascontiguousarray(Vt, dtype=F.dtype)  # so that a copy of the model rounds alike
-        self.singular_values_ = S
-        self._n_features_out = len(S)
+        rng = check_random_state(self.random_state)
+        self.singular_values_, vectors = leading_right_vectors(weighted, min(n_components, most), rng)
+        self._keep(vectors)
         return self._project(weighted)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """The rows' places among the singular vectors, at unit length."""
         check_is_fitted(self)
-        return self._project(self._weighted(self._checked(X, reset=False)))
+        return self._project(balanced(self._checked(X, reset=False), self.column_weights_))
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
         F = checked_rows(self, X, reset=reset)
@@ -107,13 +100,24 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
         return F
 
-    def _weighted(self, F: Any) -> Any:
-        """Columns, then rows, at equal weight; rows by their sum."""
-        totals = np.asarray(F.sum(axis=1), dtype=np.float64).ravel()
-        weights = np.divide(1, np.sqrt(totals), out=np.zeros_like(totals), where=totals > 0).astype(F.dtype)
-        if sp.issparse(F):
-            return sp.csr_array(F).multiply(self.column_weights_[None, :]).multiply(weights[:, None]).tocsr()
-        return F * self.column_weights_ * weights[:, None]
+    def _keep(self, vectors: NDArray) -> None:
+        """Right singular vectors whose largest entries are positive, so that they have one sign only."""
+        largest = np.abs(vectors).argmax(axis=1)
+        signs = np.where(vectors[np.arange(len(vectors)), largest] < 0, -1.0, 1.0)
+        # In one piece, so that a copy of the model rounds alike.
+        self.components_ = np.ascontiguousarray(vectors * signs[:, None], dtype=self.column_weights_.dtype)
+
+    def _first(self, n_components: int) -> SpectralFeatures:
+        """What a fit with fewer components would have given."""
+        fewer = SpectralFeatures(n_components, random_state=self.random_state, n_jobs=self.n_jobs)
+        vars(fewer).update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        fewer.components_ = np.ascontiguousarray(self.components_[:n_components])
+        fewer.singular_values_ = self.singular_values_[:n_components].copy()
+        return fewer
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.singular_values_)
 
     def _project(self, weighted: Any) -> NDArray:
         return normalize(np.asarray(weighted @ self.components_.T))
