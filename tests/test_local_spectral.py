@@ -10,9 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import RULLS, LocalSpectralClustering, RandLocal
+from vicinal.cluster import _starts
 from vicinal.cluster._bipartite import balanced, inverse_roots, leading_right_vectors
 from vicinal.cluster._distinct import count_distinct
 from vicinal.cluster._local_spectral import suggested_clusters
+from vicinal.cluster._starts import best_of_starts
 from vicinal.metrics import clustering_accuracy
 
 
@@ -106,7 +108,7 @@ class TestModel:
 
     @pytest.mark.parametrize("as_input", [sp.csr_matrix, sp.csr_array])
     def test_dense_or_sparse(self, blobs, as_input):
-        X, truth = blobs
+        X, _ = blobs
         X = np.abs(X) * (np.abs(X) > 1)
         dense = LocalSpectralClustering(3, n_groups=50, random_state=0).fit(X)
         sparse = LocalSpectralClustering(3, n_groups=50, random_state=0).fit(as_input(X))
@@ -152,6 +154,23 @@ class TestModel:
         assert sizes.max() <= 30
 
 
+class TestStarts:
+    def test_all_rows_of_few(self, rng):
+        X = rng.normal(size=(80, 3))
+        found = best_of_starts(X, 6, n_starts=8, rng=np.random.RandomState(0))
+        once = [KMeans(6, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(8)]
+        assert found.inertia_ <= min(once) * 1.02 < np.mean(once)
+        assert found.labels_.shape == (80,)
+
+    def test_many_rows_from_the_centers_of_some(self, rng, monkeypatch):
+        monkeypatch.setattr(_starts, "SAMPLE", 100)
+        X, truth = make_blobs(1000, centers=8, n_features=4, random_state=3)
+        found = best_of_starts(X, 8, n_starts=20, rng=np.random.RandomState(0))
+        assert clustering_accuracy(truth, found.labels_) == 1
+        means = [X[found.labels_ == cluster].mean(axis=0) for cluster in range(8)]
+        np.testing.assert_allclose(found.cluster_centers_, means)
+
+
 @pytest.mark.parametrize(
     ("parameters", "rows", "sentence"),
     [
@@ -178,16 +197,19 @@ class TestSingularVectors:
     """Of matrices on both sides of the size from which iterations find them."""
 
     def matrix(self, rng, shape):
-        F = sp.random_array(shape, density=0.05, rng=rng, format="csr")
+        """Five parts of rows and columns that are joined to each other less and less."""
+        rows, columns = (np.arange(length) % 5 for length in shape)
+        chance = np.where(rows[:, None] == columns, 0.1 + 0.08 * columns, 0.02)
+        F = sp.csr_array((rng.uniform(size=shape) < chance).astype(float))
         return balanced(F, inverse_roots(F.sum(axis=0), F.dtype))
 
     @pytest.mark.parametrize("shape", [(60, 200), (200, 60), (700, 900), (900, 700)])
     @pytest.mark.parametrize("as_input", [sp.csr_array.toarray, sp.csr_array])
     def test_equal_to_those_of_numpy(self, rng, shape, as_input):
         W = self.matrix(rng, shape)
-        U, S, Vt = np.linalg.svd(W.toarray(), full_matrices=False)
+        _, S, Vt = np.linalg.svd(W.toarray(), full_matrices=False)
         values, vectors = leading_right_vectors(as_input(W), 4, np.random.RandomState(0))
-        np.testing.assert_allclose(values, S[:4], rtol=1e-6)
+        np.testing.assert_allclose(values, S[:4], rtol=1e-5)
         np.testing.assert_allclose(np.abs(np.sum(vectors * Vt[:4], axis=1)), 1, atol=1e-4)
 
     def test_none_where_there_is_nothing(self):

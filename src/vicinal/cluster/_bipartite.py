@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,7 @@ from .._validation import Matrix
 
 _SPARE = 8  # columns beyond the wanted ones, with which iterations converge faster
 _DENSE_SIDE = 300  # up to here a dense solver costs less than iterations
-_TOLERANCE = 1e-4  # of eigenvectors' residuals; what is lost in the angles of k-means' points
+_TOLERANCE = 1e-3  # of eigenvectors' residuals: what k-means would not see
 _MOST_PRODUCTS = 60
 _BLOCKS = 16  # of about as many entries each: enough to share between threads
 
@@ -87,7 +88,7 @@ def _shared(rows: sp.csr_array, pool: ThreadPoolExecutor) -> Product:
     """Blocks of rows are multiplied one by one, whoever does it: SciPy's loops leave other threads free to run."""
     ends = np.unique(np.searchsorted(rows.indptr, np.linspace(0, rows.nnz, _BLOCKS + 1)[1:-1]))
     ends = [0, *ends.tolist(), rows.shape[0]]
-    parts = [rows[start:end] for start, end in zip(ends, ends[1:], strict=False) if start < end]
+    parts = [rows[start:end] for start, end in pairwise(ends) if start < end]
 
     def product(block: NDArray) -> NDArray:
         block = np.ascontiguousarray(block)

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._calls import limited_threads, obeys_n_jobs
+from .._calls import obeys_n_jobs
 from .._validation import Matrix, check_count, checked_rows
 from ..local import RandLocal
 from ._distinct import count_distinct
 from ._spectral_features import SpectralFeatures
+from ._starts import best_of_starts
 
 # Of the default map. A group of one or two columns out of few would tear apart what the others join; and of few rows
 # there must be several to an anchor, or rows share too few of them.
@@ -50,8 +50,9 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
         Singular vectors beside the first, which is much the same for all rows. "auto" takes half as many again as
         there are clusters, rounded up, less one: a vector that tells parts of one cluster apart may come before one
         that tells two clusters apart.
-    n_starts : int, default=10
-        Starts of k-means, of which the one with the smallest sum of squares counts.
+    n_starts : int, default=50
+        Starts of k-means, of which the one with the smallest sum of squares counts; with more than 10,000 rows, on
+        that many of them, and the best goes on with all rows. Few starts often end with a cluster cut in two.
     random_state : int, RandomState instance or None, default=None
         Draws the map's anchors, where the map has no seed of its own, and the starts of k-means.
     n_jobs : int or None, default=None
@@ -126,7 +127,7 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
         max_clusters: int = 20,
         n_groups: int = 200,
         n_components: int | str = "auto",
-        n_starts: int = 10,
+        n_starts: int = 50,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -163,7 +164,7 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
         self.singular_values_ = features.singular_values_
         self.n_clusters_ = suggested_clusters(self.singular_values_, most) if self._auto else self.n_clusters
         self.features_ = features._first(self._vectors(self.n_clusters_))
-        self._find_centers(self.features_.transform(sides), rng.randint(_SEEDS))
+        self._find_centers(self.features_.transform(sides), rng)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -233,10 +234,8 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
         """All that are needed, with the first."""
         return -(-3 * n_clusters // 2) if self.n_components == "auto" else self.n_components + 1
 
-    def _find_centers(self, places: NDArray, seed: int) -> None:
-        """By k-means in one thread, since its sums depend on how rows are shared between threads."""
-        with limited_threads(1):
-            found = KMeans(self.n_clusters_, n_init=self.n_starts, random_state=seed).fit(places)
+    def _find_centers(self, places: NDArray, rng: np.random.RandomState) -> None:
+        found = best_of_starts(places, self.n_clusters_, n_starts=self.n_starts, rng=rng)
         order = np.argsort(-np.bincount(found.labels_, minlength=self.n_clusters_), kind="stable")
         self.cluster_centers_ = found.cluster_centers_[order]
         self.labels_ = self._nearest_centers(places)
