@@ -30,13 +30,12 @@ def _spectral(to: Context) -> SpectralClustering:
         affinity="nearest_neighbors",
         n_neighbors=max(1, min(NEIGHBORS, to.n_rows - 1)),
         random_state=to.seed,
-        n_jobs=to.threads,
     )
 
 
 def _hdbscan(to: Context) -> Any:
     least = max(5, round(LEAST_CLUSTER * min(to.n_rows, MOST_IN_TREE)))
-    return HDBSCAN(min_cluster_size=least, n_jobs=to.threads, copy=True)
+    return HDBSCAN(min_cluster_size=least, copy=True)
 
 
 CLUSTERERS: tuple[Method, ...] = (
