@@ -174,7 +174,7 @@ class TestStarts:
 @pytest.mark.parametrize(
     ("parameters", "rows", "sentence"),
     [
-        ({"n_clusters": 3}, [[0.0], [1.0], [1.0]], "n_clusters is 3, but the 3 rows have only 2 different values"),
+        ({"n_clusters": 3}, [[0.0], [1.0], [1.0]], "n_clusters is 3, but only 2 of the 3 rows are different"),
         ({"n_clusters": 2}, np.ones((5, 2)), "All 5 rows are equal"),
         ({}, sp.csr_matrix((5, 2)), "All 5 rows are equal"),
         ({}, [[1.0, 2.0]], "1 sample"),

@@ -51,8 +51,10 @@ class Profile:
     traits: tuple[Trait, ...]
 
     def telling(self, least: float, most: int) -> list[Trait]:
-        """At most so many traits, of at least so many standard deviations."""
-        return [trait for trait in self.traits[:most] if abs(trait.difference) >= least]
+        """At most so many traits, of at least so many standard deviations, one of each column."""
+        first = {trait.column: trait for trait in reversed(self.traits)}
+        told = [trait for trait in self.traits if first[trait.column] is trait]
+        return [trait for trait in told[:most] if abs(trait.difference) >= least]
 
 
 def profiles(
@@ -77,7 +79,7 @@ def profiles(
         rows = np.flatnonzero(clusters == cluster)
         order = np.argsort(-np.abs(differences[cluster]), kind="stable")
         traits = tuple(
-            Trait(*heads[j], float(inside[cluster, j]), float(outside[cluster, j]), float(differences[cluster, j]))
+            Trait(*heads[j], *(float(part[cluster, j]) for part in (inside, outside, differences)))
             for j in order
             if deviations[j] > 0
         )
@@ -107,7 +109,7 @@ def _as_numbers(X: Frame | Matrix, names: Sequence[str]) -> tuple[Matrix, list[t
             columns.append(values.astype(np.float64))
             heads.append((name, None))
             continue
-        texts = np.array([MISSING if value is None else str(value) for value in values.tolist()])
+        texts = np.array([value if isinstance(value, str) else MISSING for value in values.tolist()])
         for category in np.unique(texts):
             columns.append(texts == category)
             heads.append((name, str(category)))

@@ -36,44 +36,36 @@ def cluster_page(title: str, found: Clustering, *, command: str, facts: tuple[tu
 def _sizes(found: Clustering) -> Section:
     rows = []
     for number, profile in enumerate(found.profiles, start=1):
-        size, share = len(profile.rows), len(profile.rows) / len(found.numbers)
-        words = told(profile).replace("\n", "; ")
-        rows.append(
-            (Cell(str(number), number), Cell(f"{size:,}", size), Cell(f"{100 * share:.1f} %", share), Cell(words))
-        )
+        size = len(profile.rows)
+        share = f"{100 * size / len(found.numbers):.1f} %"
+        rows.append((Cell(str(number)), Cell(f"{size:,}", size, detail=share), Cell(told(profile).replace("\n", "; "))))
     columns = (
-        Column("cluster", "number"),
+        Column("cluster"),
         Column("rows", "number"),
-        Column("share", "number"),
         Column("what tells it apart", hint="mean or share in the cluster, and in parentheses that of all other rows"),
     )
-    return Section("The clusters", blocks=(Table("The clusters", columns, tuple(rows)),))
+    return Section("The clusters", blocks=(Table("Sizes", columns, tuple(rows)),))
 
 
 def _traits(found: Clustering) -> Section:
+    title = "What tells them apart"
     rows = []
     for number, profile in enumerate(found.profiles, start=1):
         for trait in profile.telling(LEAST_DIFFERENCE, MOST_TRAITS):
-            rows.append(
-                (
-                    Cell(str(number), number),
-                    Cell(trait.name),
-                    Cell(trait.show(trait.inside), trait.inside),
-                    Cell(trait.show(trait.outside), trait.outside),
-                    Cell(f"{trait.difference:+.1f}", trait.difference),
-                )
-            )
+            others = f"others {trait.show(trait.outside)}"
+            mean = Cell(trait.show(trait.inside), trait.inside, detail=others)
+            difference = Cell(f"{trait.difference:+.1f}", trait.difference)
+            rows.append((Cell(str(number)), Cell(trait.name), mean, difference))
     if not rows:
-        return Section("What tells them apart", "No column alone does, by half a standard deviation or more.")
+        return Section(title, "No column alone does, by half a standard deviation or more.")
     columns = (
-        Column("cluster", "number"),
+        Column("cluster"),
         Column("column"),
-        Column("in the cluster", "number", hint="the mean of a number, the share of rows that have a category"),
-        Column("others", "number"),
-        Column("difference", "number", hint="of the two, in standard deviations of the column over all rows"),
+        Column("mean", "number", hint="of a category: the share of rows that have it"),
+        Column("apart", "number", hint="the difference of the two means, in standard deviations of all rows"),
     )
     text = "The columns whose means, and the categories whose shares, differ most from those of all other rows."
-    return Section("What tells them apart", text, (Table("What tells them apart", columns, tuple(rows)),))
+    return Section(title, text, (Table("Means and shares", columns, tuple(rows)),))
 
 
 def _prototypes(found: Clustering) -> Section:
@@ -82,16 +74,16 @@ def _prototypes(found: Clustering) -> Section:
     for number, profile in enumerate(found.profiles, start=1):
         for row in profile.rows[:PROTOTYPES].tolist():
             values = tuple(_cell(found.value(row, column)) for column in shown)
-            rows.append((Cell(str(number), number), Cell(f"{row + 1:,}", row + 1), *values))
+            rows.append((Cell(str(number)), Cell(f"{row + 1:,}", row + 1), *values))
     columns = (
-        Column("cluster", "number"),
+        Column("cluster"),
         Column("row", "number", hint="its place in the file, from 1"),
         *(Column(column, "number" if _is_number(found, column) else "text") for column in shown),
     )
     text = "The rows nearest to the center of each cluster"
     if len(shown) < len(found.names):
         text += f", in the {len(shown)} columns that tell clusters apart the most"
-    return Section("Prototypes", f"{text}.", (Table("Prototypes", columns, tuple(rows)),))
+    return Section("Prototypes", f"{text}.", (Table("The most typical rows", columns, tuple(rows)),))
 
 
 def _is_number(found: Clustering, column: str) -> bool:

@@ -35,8 +35,8 @@ class Clustering:
     def suggestion(self) -> str:
         count = len(self.profiles)
         return (
-            f"The number of clusters was not given: the largest gap in the spectrum, between {count} and {count + 1} of "
-            f"at most {self.max_clusters} clusters, suggests {count}. Say with -k if you want another."
+            f"The number of clusters was not given: the largest gap in the spectrum, of up to {self.max_clusters} "
+            f"clusters, suggests {count}. Say with -k if you want another."
         )
 
     def value(self, row: int, column: str) -> Any:

@@ -86,8 +86,8 @@ def _products(W: Matrix, threads: int) -> Iterator[tuple[Product, Product]]:
 
 def _shared(rows: sp.csr_array, pool: ThreadPoolExecutor) -> Product:
     """Blocks of rows are multiplied one by one, whoever does it: SciPy's loops leave other threads free to run."""
-    ends = np.unique(np.searchsorted(rows.indptr, np.linspace(0, rows.nnz, _BLOCKS + 1)[1:-1]))
-    ends = [0, *ends.tolist(), rows.shape[0]]
+    inner = np.searchsorted(rows.indptr, np.linspace(0, rows.nnz, _BLOCKS + 1)[1:-1])
+    ends = [0, *np.unique(inner).tolist(), rows.shape[0]]
     parts = [rows[start:end] for start, end in pairwise(ends) if start < end]
 
     def product(block: NDArray) -> NDArray:

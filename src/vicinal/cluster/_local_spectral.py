@@ -161,11 +161,11 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         self.map_ = self._seeded_map(rows.shape, rng)
         sides = self.map_.fit_transform(rows)
-        wanted = most if self._auto else self.n_clusters
+        wanted = most if self._auto else int(self.n_clusters)
         features = SpectralFeatures(max(wanted + 1, self._vectors(wanted)), random_state=rng.randint(_SEEDS))
         features.fit(sides)
         self.singular_values_ = features.singular_values_
-        self.n_clusters_ = suggested_clusters(self.singular_values_, most) if self._auto else self.n_clusters
+        self.n_clusters_ = suggested_clusters(self.singular_values_, most) if self._auto else wanted
         self.features_ = features._first(self._vectors(self.n_clusters_))
         self._find_centers(self.features_.transform(sides), rng)
         return self
@@ -207,14 +207,14 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
 
     def _check_distinct(self, rows: Matrix) -> int:
         """The most clusters that rows allow; too many that are asked for are refused."""
-        wanted = self.max_clusters if self._auto else self.n_clusters
+        wanted = self.max_clusters if self._auto else int(self.n_clusters)
         distinct = count_distinct(rows, enough=max(2, wanted))
         if distinct == 1 and wanted > 1:
             raise ValueError(f"All {rows.shape[0]} rows are equal, so that there are no clusters to tell apart.")
         if distinct < wanted and not self._auto:
             raise ValueError(
-                f"n_clusters is {wanted}, but the {rows.shape[0]} rows have only {distinct} different values; ask for "
-                f"at most {distinct} clusters."
+                f"n_clusters is {wanted}, but only {distinct} of the {rows.shape[0]} rows are different; ask for at "
+                f"most {distinct} clusters."
             )
         return min(wanted, distinct)
 
@@ -236,7 +236,7 @@ class LocalSpectralClustering(ClusterMixin, BaseEstimator):
 
     def _vectors(self, n_clusters: int) -> int:
         """All that are needed, with the first."""
-        return -(-3 * n_clusters // 2) if self.n_components == "auto" else self.n_components + 1
+        return -(-3 * n_clusters // 2) if self.n_components == "auto" else int(self.n_components) + 1
 
     def _find_centers(self, places: NDArray, rng: np.random.RandomState) -> None:
         found = best_of_starts(places, self.n_clusters_, n_starts=self.n_starts, rng=rng)

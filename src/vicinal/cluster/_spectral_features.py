@@ -110,7 +110,8 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _first(self, n_components: int) -> SpectralFeatures:
         """What a fit with fewer components would have given."""
         fewer = SpectralFeatures(n_components, random_state=self.random_state, n_jobs=self.n_jobs)
-        vars(fewer).update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        for name in (name for name in vars(self) if name.endswith("_")):
+            setattr(fewer, name, getattr(self, name))
         fewer.components_ = np.ascontiguousarray(self.components_[:n_components])
         fewer.singular_values_ = self.singular_values_[:n_components].copy()
         return fewer
