@@ -19,6 +19,7 @@ _SPARE = 8  # columns beyond the wanted ones, with which iterations converge fas
 _DENSE_SIDE = 300  # up to here a dense solver costs less than iterations
 _TOLERANCE = 1e-3  # of eigenvectors' residuals: what k-means would not see
 _MOST_PRODUCTS = 60
+_EQUAL = 1e-6  # of the largest eigenvalue: values that differ by less are one
 _BLOCKS = 16  # of about as many entries each: enough to share between threads
 
 Product = Callable[[NDArray], NDArray]
@@ -54,8 +55,7 @@ def leading_right_vectors(
         width = n_vectors + _SPARE
         if side <= max(_DENSE_SIDE, 2 * width):
             gram = second(first(np.eye(side, dtype=W.dtype))).astype(np.float64)
-            values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-            values, vectors = values[::-1], vectors[:, ::-1]
+            values, vectors = _eigenvectors(gram, rng.normal(size=(side, side)))
         else:
             values, vectors = leading_subspace(
                 lambda block: second(first(block.astype(W.dtype))).astype(np.float64),
@@ -69,9 +69,23 @@ def leading_right_vectors(
         if by_rows:
             vectors = back(vectors.astype(W.dtype)).astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=0)
-    smallest = np.finfo(W.dtype).eps * max(1.0, float(singular_values.max(initial=0.0)))
+    # They are the roots of eigenvalues, of which rounding leaves as much as this.
+    smallest = 8 * np.sqrt(np.finfo(W.dtype).eps) * singular_values.max(initial=0.0)
     kept = (singular_values > smallest) & (lengths > 0)
-    return singular_values, np.divide(vectors, lengths, out=np.zeros_like(vectors), where=kept).T
+    vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=kept)
+    return np.where(kept, singular_values, 0.0), vectors.T
+
+
+def _eigenvectors(gram: NDArray, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """With the largest values first. Of those with one value, which rounding would choose, `start` chooses."""
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    values, vectors = values[::-1], vectors[:, ::-1].copy()
+    borders = np.flatnonzero(values[:-1] - values[1:] > _EQUAL * values[0]) + 1
+    for first, last in pairwise([0, *borders.tolist(), len(values)]):
+        if last - first > 1:
+            space = vectors[:, first:last]
+            vectors[:, first:last] = space @ np.linalg.qr(space.T @ start[:, : last - first])[0]
+    return values, vectors
 
 
 @contextmanager

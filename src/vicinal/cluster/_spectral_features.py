@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._calls import obeys_n_jobs
-from .._validation import all_or_nothing, check_count, checked_rows
+from .._validation import all_or_nothing, check_count, checked_rows, refuse_extreme_values
 from ._bipartite import balanced, inverse_roots, leading_right_vectors
 
 
@@ -98,6 +98,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"Negative values in data passed to {type(self).__name__}: it needs features that count or measure "
                 "nearness, such as RandLocal's."
             )
+        refuse_extreme_values(type(self).__name__, F)
         return F
 
     def _keep(self, vectors: NDArray) -> None:
