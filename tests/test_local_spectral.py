@@ -1,6 +1,8 @@
 """LocalSpectralClustering: shapes that k-means cannot tell apart, new rows, the number of clusters, bad input."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -233,3 +235,24 @@ def test_distinct_rows_are_counted():
     assert count_distinct(sp.csr_matrix(X), enough=10) == 3
     twice = sp.csr_matrix((np.array([1.0, 1.0, 2.0, 0.0]), [1, 1, 1, 0], [0, 2, 4]), shape=(2, 2))
     assert count_distinct(twice, enough=10) == 1
+
+
+def test_saved_and_loaded_by_skops(blobs, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    X, _ = blobs
+    model = LocalSpectralClustering(3, n_groups=30, random_state=0).fit(X)
+    skops.dump(model, tmp_path / "model.skops")
+    trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
+    assert all(name.startswith(("vicinal.", "scipy.")) for name in trusted)
+    np.testing.assert_array_equal(skops.load(tmp_path / "model.skops", trusted=trusted).predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_by_the_names_of_their_columns(blobs, frame):
+    X, _ = blobs
+    table = frame({name: X[:, place] for place, name in enumerate("abcd")})
+    model = LocalSpectralClustering(3, n_groups=30, random_state=0).fit(table)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(model.predict(table), model.labels_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table[["b", "a", "c", "d"]])
