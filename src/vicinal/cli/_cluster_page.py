@@ -99,19 +99,22 @@ def _cell(value: Any) -> Cell:
 
 
 def _spectrum(found: Clustering) -> Section:
-    count, values = len(found.profiles), found.singular_values
+    """The angles whose growth suggests the number of clusters."""
+    count = len(found.profiles)
+    angles = np.degrees(np.arccos(np.clip(found.singular_values, 0.0, 1.0)))[: max(found.max_clusters, count) + 1]
     curve = Series(
-        "singular values",
-        x=tuple(float(place) for place in range(1, len(values) + 1)),
-        y=tuple(float(value) for value in values),
+        "angles",
+        x=tuple(float(place) for place in range(1, len(angles) + 1)),
+        y=tuple(float(angle) for angle in angles),
         highlight=True,
     )
     chart = Lines(
-        "How well rows fall into so many parts",
+        "How much so many parts share",
         "clusters",
-        "singular value",
+        "angle in degrees",
         (curve,),
-        reference=((f"{count} clusters", float(values[min(count, len(values)) - 1])),),
-        caption="1 means parts that share nothing. A steep fall after some number speaks for as many clusters.",
+        reference=((f"{count} clusters", float(angles[min(count, len(angles)) - 1])),),
+        caption="Angles whose cosines are the singular values: 0 where as many parts share nothing. A steep rise after "
+        "some number speaks for as many clusters.",
     )
     return Section("How many clusters?", blocks=(chart,))
