@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from vicinal.experiments import Cell, Variant, find_method, load_experiment
 from vicinal.experiments._clustering_methods import CLUSTERERS
 from vicinal.experiments._protocol import protocol_of
+from vicinal.experiments._results import failed_results
 from vicinal.experiments.tasks.clustering import SCORES
 
 
@@ -108,6 +109,14 @@ class TestMethodsThatClusterByThemselves:
         experiment = load_experiment("randlocal-table5-6")
         runs = {spec.id: experiment.task.runs_of(experiment, spec.id) for spec in experiment.methods}
         assert (runs["local-spectral"], runs["raw"]) == (3, 20)
+
+    def test_fewer_values_make_a_whole_cell(self):
+        experiment = load_experiment("randlocal-table5-6")
+        sizes = [
+            len(failed_results(experiment, Cell("covtype", method, Variant(), 0, 0), "no memory"))
+            for method in ("local-spectral", "raw")
+        ]
+        assert sizes == [6, 40]
 
     def test_the_number_of_fits_came_when_there_were_results(self):
         """Those of k-means on features keep their protocol."""
