@@ -25,7 +25,7 @@ TESTS = Path(__file__).parent
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
-NUMERICAL = ("test_graphs.py", "test_cluster.py")
+NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_local_spectral.py")
 NUMERICAL_FOLDERS = ("expand", "link", "local", "optim", "select")
 # Those whose subject is computed by loops that are compiled once per instruction set.
 NATIVE = (
@@ -37,6 +37,7 @@ NATIVE = (
     "test_graphs.py",
     "test_hashing.py",
     "test_line.py",
+    "test_local_spectral.py",
     "test_neural_kernel.py",
     "test_row_sparse.py",
     "test_snfs.py",

@@ -8,7 +8,15 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.svm import LinearSVC
 
 import vicinal
-from vicinal import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks, SpectralFeatures
+from vicinal import (
+    RULLS,
+    LocalSpectralClustering,
+    ProjectedLandmarks,
+    RandLocal,
+    RobustPCA,
+    SampledLandmarks,
+    SpectralFeatures,
+)
 from vicinal.expand import (
     GaussianProjection,
     HashedProjection,
@@ -88,6 +96,7 @@ ONE_OF_EACH = sorted(
         SpectralFeatures(),
         LocalOutlierDetector(20),
         NeighborOutlierDetector(RandLocal(20, task="unsupervised", random_state=0)),
+        LocalSpectralClustering(n_groups=20, n_starts=2),
         MaximumVariance(),
         LaplacianScore(),
         SPEC(),
@@ -159,6 +168,7 @@ VARIANTS = [
     LabelledOnly(RankBoostMap(RankBoost(n_rounds=10, random_state=0))),
     GraphSmoothing(LinearSVC(), smoothness=2.0, n_neighbors=2, n_bits=30),
     SpectralFeatures(2),
+    LocalSpectralClustering(2, map=RandLocal(20, norm="l2"), n_components=2, n_starts=2),
     LaplacianScore(weights="cosine"),
     SPEC(criterion="total", power=3),
     SPEC(criterion="leading"),

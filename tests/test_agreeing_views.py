@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from vicinal import _memory
-from vicinal._agreeing_views import agree, normalized_similarities
 from vicinal.cluster import cluster_views, repeated_kmeans
+from vicinal.cluster._agreeing_views import agree, normalized_similarities
 from vicinal.metrics import clustering_accuracy
 from vicinal.views import stack_views
 

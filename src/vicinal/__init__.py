@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .cluster import SpectralFeatures
+    from .cluster import LocalSpectralClustering, SpectralFeatures
     from .expand import (
         GaussianProjection,
         HashedProjection,
@@ -88,6 +88,7 @@ __all__ = [
     "LearnedKernelFeatures",
     "LinkRanking",
     "LocalOutlierDetector",
+    "LocalSpectralClustering",
     "MaximumVariance",
     "NeighborOutlierDetector",
     "NeuralKernel",

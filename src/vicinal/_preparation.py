@@ -34,6 +34,7 @@ _DONE = {
     "matrix": "all divided by their range",
     "tfidf": "weighted by TF-IDF",
 }
+_OF_FRAMES = {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": "passthrough"}  # cloned when fitted
 
 
 def scaler(scale: str, X: Matrix) -> Any:
@@ -114,13 +115,15 @@ def make_imputer() -> SimpleImputer:
     return SimpleImputer(strategy="median", keep_empty_features=True)
 
 
-def make_preparation(X: Frame | Matrix) -> Any:
-    """The transformer from tables like X to matrices: numbers standardised, categories one-hot.
+def make_preparation(X: Frame | Matrix, scale: str = "standard") -> Any:
+    """The transformer from tables like X to matrices: numbers scaled, categories one-hot.
 
     Parameters
     ----------
     X : DataFrame, ndarray or CSR matrix
         As `check_table` returns it.
+    scale : {"standard", "minmax", "none"}, default="standard"
+        What becomes of the numbers; matrices take all of `SCALES`.
 
     Returns
     -------
@@ -135,12 +138,13 @@ def make_preparation(X: Frame | Matrix) -> Any:
            [ 1.,  1.,  0.]])
     """
     if not is_frame(X):
-        return scaler("standard", X)
+        return scaler(scale, X)
+    check_choice("scale", scale, tuple(_OF_FRAMES))
     numbers, categories = _kinds(X)
     one_hot = OneHotEncoder(
         max_categories=MAX_CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float64
     )
-    return ColumnTransformer([("numbers", StandardScaler(), numbers), ("categories", one_hot, categories)])
+    return ColumnTransformer([("numbers", _OF_FRAMES[scale], numbers), ("categories", one_hot, categories)])
 
 
 def check_table(X: Frame | Matrix) -> Any:
@@ -161,15 +165,15 @@ def check_table(X: Frame | Matrix) -> Any:
     return X.astype(np.float32 if np.can_cast(values.dtype, np.float32) else np.float64)
 
 
-def describe_columns(X: Frame | Matrix) -> str:
+def describe_columns(X: Frame | Matrix, scale: str = "standard") -> str:
     """What the preparation does, in words."""
     if not is_frame(X):
         sparse = sp.issparse(X)
-        return f"{X.shape[1]:,} {'sparse' if sparse else 'numeric'} columns {describe_scale('standard', sparse=sparse)}"
+        return f"{X.shape[1]:,} {'sparse' if sparse else 'numeric'} columns {describe_scale(scale, sparse=sparse)}"
     numbers, categories = _kinds(X)
     parts = []
     if numbers:
-        parts.append(f"{len(numbers)} numeric column{'s' * (len(numbers) != 1)} standardised")
+        parts.append(f"{len(numbers)} numeric column{'s' * (len(numbers) != 1)} {_DONE[scale]}")
     if categories:
         parts.append(f"{len(categories)} categorical column{'s' * (len(categories) != 1)} one-hot encoded")
     return ", ".join(parts)

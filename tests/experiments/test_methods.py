@@ -16,10 +16,11 @@ from vicinal.experiments import Context, Method, Role, find_method, method_names
 from vicinal.experiments._methods import METHODS
 
 CONTEXT = Context(n_rows=100, n_features=12)
+OTHER_TASKS = (Role.DETECTOR, Role.LINKS, Role.CLUSTERER)
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr", "missing", "csr, missing"])
-@pytest.mark.parametrize("name", [method.name for method in METHODS if method.role not in (Role.DETECTOR, Role.LINKS)])
+@pytest.mark.parametrize("name", [method.name for method in METHODS if method.role not in OTHER_TASKS])
 def test_all_run_on_all_kinds_of_data(name, kind):
     method = find_method(name)
     if not method.installed:

@@ -66,7 +66,7 @@ def test_sums_over_groups_are_those_of_plain_numpy(isa, missing):
 def test_cells_count_rows_and_their_distances():
     X = table()
     fitted = RandLocal(5, n_anchors=12, random_state=0).fit(X)
-    cells, widths = Cells.count(fitted, X)
+    cells, surroundings = Cells.count(fitted, X)
     anchors, distances = nearest_by_numpy(fitted, X)
     n_cells = fitted.anchor_ptr_[-1]
     rows = np.bincount(anchors.ravel(), minlength=n_cells)
@@ -77,7 +77,11 @@ def test_cells_count_rows_and_their_distances():
     usual = total / np.maximum(rows, 1) + LEAST_USUAL * fitted.mean_distances_[group]
     np.testing.assert_allclose(1 / cells.nearness[rows > 0], usual[rows > 0], rtol=1e-4)
     expected = np.log(distances / fitted.mean_distances_ + FLOOR).mean(axis=1)
-    np.testing.assert_allclose(widths, expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(surroundings.widths, expected, rtol=1e-3, atol=1e-4)
+    assert surroundings.repeated == 0
+    few_values = np.random.default_rng(0).integers(3, size=(200, 2)).astype(np.float32)
+    fitted = RandLocal(3, n_anchors=20, feature_range=(1, 1), random_state=0).fit(few_values)
+    assert Cells.count(fitted, few_values)[1].repeated > 0.2
 
 
 def test_scores_do_not_depend_on_blocks_threads_or_storage():

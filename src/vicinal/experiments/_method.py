@@ -35,6 +35,7 @@ class Role(Enum):
     SELECTOR = "keeps some columns"
     LINKS = "clusters by links alone"
     DETECTOR = "scores rows by how normal they are"
+    CLUSTERER = "puts rows into clusters"
     MODEL = "predicts labels"
     LINK_PREDICTOR = "recommends links"
 
@@ -157,10 +158,10 @@ class Method:
     @property
     def stands_alone(self) -> bool:
         """Whether it is an estimator that no model follows."""
-        return self.role in (Role.DETECTOR, Role.LINK_PREDICTOR)
+        return self.role in (Role.DETECTOR, Role.CLUSTERER, Role.LINK_PREDICTOR)
 
     def build(self, to: Context, chosen: Mapping[str, Any]) -> Any:
-        """The map, selector, detector or predictor of links with its fixed and its chosen parameters."""
+        """The map, selector, detector, clusterer or predictor of links with its fixed and its chosen parameters."""
         assert self.make is not None
         return self.make(to).set_params(**{**self.parameters, **chosen})
 

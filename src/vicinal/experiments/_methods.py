@@ -17,6 +17,7 @@ from ..learned import DenoisingAutoencoder, RankBoost, RankBoostMap, StackedDeno
 from ..link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
+from ._clustering_methods import CLUSTERERS
 from ._method import Context, Grid, Method, Role
 from ._outlier_methods import DETECTORS
 from ._semi_supervised_methods import SEMI_SUPERVISED
@@ -292,6 +293,7 @@ METHODS: tuple[Method, ...] = (
         grid=_samples,
     ),
     *SEMI_SUPERVISED,
+    *CLUSTERERS,
     *(_selector(entry) for entry in SELECTORS.values()),
     _link_predictor("p-nrcl", "P-NRCL", NRCL, CONSENSUS, loss="logistic"),
     _link_predictor("mm-nrcl", "MM-NRCL", NRCL, CONSENSUS, loss="huber"),

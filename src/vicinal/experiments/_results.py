@@ -153,7 +153,7 @@ def results_of(experiment: Experiment, cell: Cell, outcome: Outcome, *, threads:
 def failed_results(experiment: Experiment, cell: Cell, reason: str) -> list[Result]:
     """A cell that could not be run has results, too: without values, with the reason."""
     blank = replace(_blank(experiment, cell), notes=f"not run: {reason}")
-    runs = range(cell.fold, cell.fold + experiment.task.runs(experiment))
+    runs = range(cell.fold, cell.fold + experiment.task.runs_of(experiment, cell.method))
     return [replace(blank, fold=run, measure=measure) for run in runs for measure in experiment.measures(cell)]
 
 
@@ -200,8 +200,10 @@ class ResultFile:
             results = read_results(path, experiment)
             file.refuse_other_protocols(results)
             counts = Counter(result.cell(experiment) for result in results if result.value is not None)
-            runs = experiment.task.runs(experiment)
-            whole = {cell for cell, count in counts.items() if count == runs * len(experiment.measures(cell))}
+            runs = {spec.id: experiment.task.runs_of(experiment, spec.id) for spec in experiment.methods}
+            whole = {
+                cell for cell, count in counts.items() if count == runs[cell.method] * len(experiment.measures(cell))
+            }
             file.results = [result for result in results if result.cell(experiment) in whole]
         file.write()
         return file

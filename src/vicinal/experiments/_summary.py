@@ -164,7 +164,6 @@ def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
         # Seconds belong to a cell, whatever is measured: all its results have the same.
         groups[result.data, result.method, result.variant, None if experiment.shown else result.measure].append(result)
     cells = Counter((cell.data, cell.method, cell.variant) for cell in experiment.cells())
-    per_cell = 1 if experiment.shown else experiment.task.runs(experiment)
     found: list[Summary] = []
     best_of_grid: dict[tuple[str, str, Variant, Measure], Summary] = {}
     contests: dict[Hashable, list[tuple[str, dict[Repeat, float]]]] = defaultdict(list)
@@ -173,6 +172,7 @@ def summarise(experiment: Experiment, results: list[Result]) -> list[Summary]:
             continue
         for measure, values in _measured(experiment, members):
             summary = _summary(experiment, measure, members, list(values.values()))
+            per_cell = 1 if experiment.shown else experiment.task.runs_of(experiment, method)
             summary = replace(summary, planned=per_cell * cells[data, method, variant])
             if measure.best_of_grid:
                 best_of_grid[data, method, variant, replace(measure, best_of_grid=False)] = summary

@@ -124,6 +124,10 @@ class Task(ABC):
         """Number of values of each measure in a cell."""
         return 1
 
+    def runs_of(self, experiment: Experiment, method: str) -> int:
+        """The same of one method, where methods differ."""
+        return self.runs(experiment)
+
     def conditions(self, experiment: Experiment) -> tuple[str, ...]:
         """What the task itself changes in the data, in words: every method is run under each of these conditions."""
         return ("",)

@@ -14,9 +14,19 @@ from .._validation import Matrix
 from ..local import RandLocal
 
 LEAST_USUAL = 1e-3  # of the group's mean distance: copies of a row make no other row infinitely far
+REPEAT = 1e-6  # of the group's mean distance: less is none
 FLOOR = 1e-4  # of a group's mean distance, where distances are compared by their logarithms
 LEAST_RATIO = 0.05  # as in cell_scores.hpp: a row on its anchor is near, not infinitely near
 USUAL_ROWS = 1024  # anchors that say what is usual in each group
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Of each row, the mean logarithm of its distances from nearest anchors, as shares of the groups' mean; and the
+    share of nearest anchors that rows are equal to."""
+
+    widths: NDArray[np.float64]
+    repeated: float
 
 
 @dataclass(frozen=True)
@@ -37,19 +47,17 @@ class Cells:
         return ("relative",) if self.emptiness is None else ("values", "mass")
 
     @classmethod
-    def count(cls, anchors: RandLocal, X: Matrix) -> tuple[Cells, NDArray[np.float64]]:
-        """Counts the rows of each cell; and of each row, how wide its surroundings are.
-
-        The latter is the mean logarithm of the row's distances from its nearest anchors, as shares of the groups' mean.
-        """
+    def count(cls, anchors: RandLocal, X: Matrix) -> tuple[Cells, Surroundings]:
+        """Counts the rows of each cell, and says what surrounds rows."""
         groups = fitted_groups(anchors)
         n_cells = int(groups.anchor_ptr[-1])
         group_means = np.where(anchors.mean_distances_ > 0, anchors.mean_distances_, 1.0)  # constant columns: any other
-        rows, distances, widths = np.zeros(n_cells), np.zeros(n_cells), []
+        rows, distances, widths, repeated = np.zeros(n_cells), np.zeros(n_cells), [], 0
         for nearest, far in nearest_blocks(groups, X, exclude_self=True, n_jobs=None):
             present = nearest >= 0
             rows += np.bincount(nearest[present], minlength=n_cells)
             distances += np.bincount(nearest[present], far[present], minlength=n_cells)
+            repeated += int((present & (far <= REPEAT * group_means)).sum())
             logs = np.where(present, np.log(far / group_means + FLOOR), 0).sum(axis=1)
             widths.append(logs / np.maximum(present.sum(axis=1), 1))
         sizes = np.diff(groups.anchor_ptr)
@@ -58,7 +66,9 @@ class Cells:
         share = (rows + np.repeat(1 / sizes, sizes)) / np.repeat(of_group + 1, sizes)
         means = np.repeat(group_means, sizes)
         usual = np.where(rows > 0, distances / np.maximum(rows, 1), means)
-        return cls(anchors, -np.log(share), 1 / (usual + LEAST_USUAL * means)), np.concatenate(widths)
+        return cls(anchors, -np.log(share), 1 / (usual + LEAST_USUAL * means)), Surroundings(
+            np.concatenate(widths), repeated / max(rows.sum(), 1)
+        )
 
     def scores(self, X: Matrix) -> NDArray[np.float64]:
         """Values, mass and relative distance of rows: means over groups, the higher the stranger.

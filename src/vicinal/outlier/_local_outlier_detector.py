@@ -21,7 +21,7 @@ from .._validation import (
 )
 from ..local import RandLocal
 from ._calibrated import CalibratedDetector, split_rows
-from ._cells import Cells
+from ._cells import Cells, Surroundings
 from ._column_scale import ColumnScale
 from ._stream import draw_keys, keep_largest, stacked
 from ._surprise import score_levels, surprise
@@ -33,9 +33,10 @@ LEAST_ROWS, MOST_VALUES = 4096, 2**24  # that are learned from, where there are 
 LOCAL_ROWS, LOCAL_SHARE, LOCAL_ANCHORS, LOCAL_GROUPS = 32768, 8, (64, 2048), 16
 MASS_WEIGHT = 0.2
 MOST_LOCAL_WEIGHT = 0.85
-# Ramps from no weight of the relative score to all of it: over how different the widths of surroundings are (in
-# logarithms, between quartiles), and over how many times that exceeds the differences within cells.
-SPREAD, COHERENCE = (1.1, 1.3), (4.5, 5.5)
+# Ramps between no weight of the relative score and all of it: over how different the widths of surroundings are (in
+# logarithms, between quartiles), over how many times that exceeds the differences within cells, and down over the share
+# of rows that lie on their anchors: where rows repeat, small distances say nothing.
+SPREAD, COHERENCE, REPEATED = (1.15, 1.3), (3.9, 4.5), (0.02, 0.05)
 
 
 @obeys_n_jobs
@@ -68,9 +69,9 @@ class LocalOutlierDetector(CalibratedDetector):
         What makes a row an outlier.
     local_weight : float or "auto", default="auto"
         Weight of the relative score in the combination, from 0 to 1. "auto" gives it 0.85 where surroundings of rows
-        are of very different widths (the quartiles of their scales differ by a factor of more than three) and rows of
-        a cell agree on theirs, so that one threshold cannot do for all regions; none where they are not; and something
-        in between on the way. The rest goes to values and mass, four to one.
+        are of very different widths (their quartiles differ by a factor of more than three), rows of a cell agree on
+        theirs, and few rows repeat: then one threshold cannot do for all regions. It gives none where one of these
+        does not hold, and something in between on the way. The rest goes to values and mass, four to one.
     scale : {"standard", None}, default="standard"
         Whether columns are scaled to unit variance first. Then the result does not depend on their units.
     contamination : float or "auto", default="auto"
@@ -335,7 +336,6 @@ class LocalOutlierDetector(CalibratedDetector):
         if n_rows > LOCAL_ROWS:
             kept = np.sort(rng.permutation(n_rows)[:LOCAL_ROWS])
             rows, places = rows[kept], places[kept]
-        few = rng.permutation(rows.shape[0])  # for anchors and mean distances
         n_anchors = int(np.clip(rows.shape[0] // LOCAL_SHARE, *LOCAL_ANCHORS))
         local_map = RandLocal(
             LOCAL_GROUPS,
@@ -343,12 +343,12 @@ class LocalOutlierDetector(CalibratedDetector):
             feature_range=((n_features + 1) // 2, n_features),
             metric=self.metric,
             random_state=rng.randint(2**31),
-        ).fit(rows[few[: 4 * n_anchors]])
-        local_map.anchor_samples_ = places[few[local_map.anchor_samples_]]
-        cells, widths = Cells.count(local_map, rows)
+        ).fit(rows)
+        local_map.anchor_samples_ = places[local_map.anchor_samples_]
+        cells, surroundings = Cells.count(local_map, rows)
         if self.criterion == "combined":
             given = self.local_weight
-            self.local_weight_ = _weight_of_surroundings(cells, widths, rows) if given == "auto" else float(given)
+            self.local_weight_ = _weight_of(cells, surroundings, rows) if given == "auto" else float(given)
         if self.local_weight_ > 0:
             self.local_map_, self.local_nearness_ = local_map, cells.nearness
 
@@ -384,14 +384,15 @@ class LocalOutlierDetector(CalibratedDetector):
         return weighted
 
 
-def _weight_of_surroundings(cells: Cells, widths: NDArray[np.float64], rows: Matrix) -> float:
-    """What the relative score should count: much where widths of surroundings differ, but not within cells."""
-    spread = float(np.subtract(*np.quantile(widths, (0.75, 0.25))))
-    if spread <= SPREAD[0]:
+def _weight_of(cells: Cells, surroundings: Surroundings, rows: Matrix) -> float:
+    """What the relative score should count, by its cells and by what surrounds rows."""
+    spread = float(np.subtract(*np.quantile(surroundings.widths, (0.75, 0.25))))
+    if spread <= SPREAD[0] or surroundings.repeated >= REPEATED[1]:
         return 0.0
     within = float(np.nanstd(cells.scores(rows)[2]))
     coherence = spread / within if within > 0 else 0.0
-    return MOST_LOCAL_WEIGHT * float(np.interp(spread, SPREAD, (0, 1)) * np.interp(coherence, COHERENCE, (0, 1)))
+    ramps = np.interp(spread, SPREAD, (0, 1)) * np.interp(coherence, COHERENCE, (0, 1))
+    return MOST_LOCAL_WEIGHT * float(ramps * np.interp(surroundings.repeated, REPEATED, (1, 0)))
 
 
 def _seed_after(random_state: Any, seen: int) -> Any:

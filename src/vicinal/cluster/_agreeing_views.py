@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._calls import n_threads
-from ._magnitudes import as_doubles, with_squares
-from ._memory import refuse_beyond_memory
-from ._optim import leading_subspace, products_of_rows
-from ._validation import Matrix
+from .._calls import n_threads
+from .._magnitudes import as_doubles, with_squares
+from .._memory import refuse_beyond_memory
+from .._optim import leading_subspace, products_of_rows
+from .._validation import Matrix
 
 Array = NDArray[np.float64]
 
