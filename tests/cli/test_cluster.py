@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from shell import refused, vicinal
 
-from vicinal.cli import _clustering
+from vicinal.cli import _scored_rows
 
 QUICK = ("--groups", 30)
 
@@ -76,7 +76,7 @@ def test_arrays_keep_their_columns_and_their_target(people, ending):
 
 
 def test_of_very_many_columns_only_the_clusters_are_written(people, monkeypatch):
-    monkeypatch.setattr(_clustering, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(_scored_rows, "MOST_COLUMNS", 2)
     run = vicinal("cluster", "sparse.npz", *QUICK, "-k", 3, "-o", "out.csv")
     assert pl.read_csv("out.csv").columns == ["row", "cluster"]
     assert "without their 3 columns" in " ".join(run.stderr.split())

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._calls import watching
 from .._cluster_profiles import Profile, profiles
-from .._files import Table
 from .._preparation import is_frame, make_preparation
 from ..cluster import LocalSpectralClustering
 from ._terminal import telling_warnings
-
-MOST_COLUMNS = 1000  # of a matrix that are written beside the clusters
 
 
 @dataclass(frozen=True)
@@ -68,31 +64,3 @@ def find_clusters(
         max_clusters=model.max_clusters,
         suggested=model.n_clusters == "auto",
     )
-
-
-def labelled_columns(table: Table, numbers: NDArray[np.int64]) -> tuple[dict[str, Any], int]:
-    """What is written: the table with a column of clusters. Of a matrix of very many columns, rows by number or name;
-    then also how many columns are left out."""
-    columns: dict[str, Any]
-    left_out = 0
-    if table.frame is not None:
-        columns = {name: table.frame[name] for name in table.frame.columns}
-    else:
-        X: Any = table.X
-        columns = {"name": table.row_names} if table.row_names else {}
-        if X.shape[1] <= MOST_COLUMNS:
-            dense = X.toarray() if sp.issparse(X) else np.asarray(X)
-            columns |= {name: dense[:, place] for place, name in enumerate(table.names)}
-        else:
-            left_out = X.shape[1]
-            columns = columns or {"row": np.arange(1, X.shape[0] + 1)}
-        if table.y is not None:
-            columns[_free(table.target, columns)] = table.y
-    columns[_free("cluster", columns)] = numbers
-    return columns, left_out
-
-
-def _free(name: str, taken: dict[str, Any]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -13,10 +13,10 @@ from .._files import Table
 MOST_COLUMNS = 1000  # of a matrix that are written
 
 
-def rows_with(table: Table, more: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+def rows_with(table: Table, more: Mapping[str, Any], *, first_row: int = 0) -> tuple[dict[str, Any], int]:
     """The table as its file has it, then `more`; and how many columns are left out, all of a very wide matrix.
 
-    Names that are taken get an underscore.
+    Names that are taken get an underscore. Where columns are left out and rows have no names, they have numbers.
     """
     if table.frame is not None:
         return _appended({name: table.frame[name] for name in table.frame.columns}, more), 0
@@ -27,7 +27,7 @@ def rows_with(table: Table, more: Mapping[str, Any]) -> tuple[dict[str, Any], in
         dense = X.toarray() if sp.issparse(X) else np.asarray(X)
         rows = _appended(rows, dict(zip(table.names, dense.T, strict=True)))
     elif not rows:
-        rows = {"row": np.arange(X.shape[0])}
+        rows = {"row": np.arange(X.shape[0]) + first_row}
     if table.y is not None:
         rows = _appended(rows, {table.target: table.y})
     return _appended(rows, more), X.shape[1] if is_wide else 0

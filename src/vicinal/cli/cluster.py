@@ -128,11 +128,11 @@ def _write(found: Clustering, table: Table, file: Path, options: Options) -> Non
     from .._words import counted
     from ..report import write_report
     from ._cluster_page import cluster_page
-    from ._clustering import labelled_columns
+    from ._scored_rows import rows_with
     from ._terminal import command_line, facts, note
 
     if options.output is not None:
-        columns, left_out = labelled_columns(table, found.numbers)
+        columns, left_out = rows_with(table, {"cluster": found.numbers}, first_row=1)
         write_frame(options.output, columns, force=options.force)
         if left_out:
             note(f"{options.output.name} has the rows' numbers and clusters, without their {left_out:,} columns.")
