@@ -98,8 +98,8 @@ def test_the_nearest_normal_row_is_the_nearest_of_normal_anchors(table, fitted):
     explanation = explain(fitted, rows)
     anchors = fitted.map_.anchor_samples_
     normal = anchors[fitted.predict(table[anchors]) == 1]
-    scaled = (table - fitted.center_) / fitted.scale_
-    for place, row in enumerate((rows - fitted.center_) / fitted.scale_):
+    scaled = table / fitted.scale_
+    for place, row in enumerate(rows / fitted.scale_):
         distances = np.nansum((scaled[normal] - row) ** 2, axis=1)
         assert explanation.normal_rows[place] == normal[distances.argmin()]
         frame = explanation[place].columns.set_index("column")

@@ -47,7 +47,10 @@ from vicinal import (
     LaplacianScore,
     LearnedKernelFeatures,
     LinkRanking,
+    LocalOutlierDetector,
+    LocalSpectralClustering,
     MaximumVariance,
+    NeighborOutlierDetector,
     NeuralKernel,
     NeuralReduction,
     OnlinePerceptron,
@@ -78,6 +81,9 @@ CASES = [  # each with a parameter that it refuses
     (SampledLandmarks(3, n_nearest=2, random_state=0), {"n_columns": 0}),
     (RobustPCA(random_state=0), {"support_fraction": 2}),
     (SpectralFeatures(2, random_state=0), {"n_components": 0}),
+    (LocalSpectralClustering(2, n_groups=5, n_starts=2, random_state=0), {"n_starts": 0}),
+    (LocalOutlierDetector(5, random_state=0), {"contamination": 1}),
+    (NeighborOutlierDetector(random_state=0), {"n_neighbors": 0}),
     (DenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
     (StackedDenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
     (NeuralKernel((4,), n_epochs=2, random_state=0), {"form": "none"}),
@@ -138,7 +144,7 @@ def state_of(model):
 def answer(model, rows):
     if looks_at_all_rows(model):
         return model.recommend(top=3).scores
-    names = ("transform", "decision_function", "kernel")
+    names = ("transform", "decision_function", "kernel", "predict")
     answer_of = next(getattr(model, name) for name in names if hasattr(model, name))
     found = answer_of(rows)
     return found.toarray() if sp.issparse(found) else np.asarray(found)

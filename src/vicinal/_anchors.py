@@ -205,8 +205,8 @@ def cell_sums(
 ) -> NDArray[np.float64]:
     """What rows' nearest anchors add up to over the groups, of which nothing else is kept.
 
-    Columns: groups in which the row has an anchor; distances as shares of the group's mean, up to 1; the anchors'
-    `emptiness`; logarithms of the distance times the anchors' `nearness`.
+    Columns: groups in which the row has an anchor; distances as shares s of the group's mean, 1 + log s
+    beyond 1; the anchors' `emptiness`; logarithms of the distance times the anchors' `nearness`.
     """
     sums = np.zeros((X.shape[0], 4))
     single = np.promote_types(kernel_dtype(X.dtype), groups.table.dtype) == np.float32

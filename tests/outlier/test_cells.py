@@ -41,7 +41,8 @@ def scores_by_numpy(cells, X):
     fitted = cells.anchors
     anchors, distances = nearest_by_numpy(fitted, X)
     present = anchors >= 0
-    far = np.minimum(distances / fitted.mean_distances_, 1)
+    far = distances / fitted.mean_distances_
+    far = np.where(far > 1, 1 + np.log(np.maximum(far, 1)), far)
     ratio = np.log(distances * cells.nearness[anchors] + 0.05)
     terms = np.stack([far, cells.emptiness[anchors], ratio])
     return np.where(present, terms, 0).sum(axis=2) / present.sum(axis=1)

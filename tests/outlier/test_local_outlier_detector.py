@@ -40,6 +40,13 @@ def test_far_rows_are_found(criterion, metric):
     assert auc(detector, X, y) > (0.9 if criterion == "mass" else 0.98)
 
 
+def test_one_column_far_out_is_enough():
+    X, _ = with_outliers(900, 8, share=0)
+    X[[3, 50, 700], [0, 4, 7]] = 12
+    detector = LocalOutlierDetector(random_state=0).fit(X)
+    assert detector.predict(X[[3, 50, 700]]).tolist() == [-1, -1, -1]
+
+
 def test_rows_in_another_direction_are_found_by_cosine():
     rng = np.random.default_rng(0)
     X = rng.uniform(0.5, 1.5, size=(1000, 1)) * np.array([1, 2, 3, 4.0]) + 0.05 * rng.normal(size=(1000, 4))
@@ -124,14 +131,14 @@ def test_only_some_rows_are_looked_at():
     assert len(detector.calibration_scores_) == 150
     assert auc(detector, X, y) > 0.97
     assert np.isin(detector.map_.anchor_samples_, np.arange(6000)).all()
-    anchors = detector.map_.anchors_ * detector.scale_ + detector.center_
+    anchors = detector.map_.anchors_ * detector.scale_
     np.testing.assert_allclose(anchors, X[detector.map_.anchor_samples_], atol=1e-5)
 
 
 def test_anchors_of_surroundings_are_known_by_their_places():
     X, _ = with_local_outliers(3000)
     detector = LocalOutlierDetector(5, random_state=0).fit(X)
-    anchors = detector.local_map_.anchors_ * detector.scale_ + detector.center_
+    anchors = detector.local_map_.anchors_ * detector.scale_
     np.testing.assert_allclose(anchors, X[detector.local_map_.anchor_samples_], atol=1e-5)
 
 

@@ -80,7 +80,7 @@ def explain_outliers(
     with limited_threads(last.n_jobs):
         strangeness = -last.score_samples(rows)
         cells = sp.hstack(last.strangeness_by_cell(rows), format="csr")
-        scaled = ColumnScale(last.center_, last.scale_).apply(_as_matrix(rows))
+        scaled = ColumnScale(last.scale_, last.largest_).apply(_as_matrix(rows))
         anchors = _nearest_normal(last, scaled)
         p_values = last.p_values(rows) if len(last.calibration_scores_) else None
     groups = LocalGroups.joined([LocalGroups.of(one) for one in (last.map_, last.local_map_) if one is not None])
@@ -138,7 +138,7 @@ def _values(before: list[Any], detector: LocalOutlierDetector, anchors: NDArray[
     """Values of anchors as the user has them; None where the preparation cannot be undone."""
     first = detector.local_map_ if detector.map_ is None else detector.map_
     assert first is not None
-    rows = ColumnScale(detector.center_, detector.scale_).undo(first.anchors_[np.maximum(anchors, 0)])
+    rows = ColumnScale(detector.scale_, detector.largest_).undo(first.anchors_[np.maximum(anchors, 0)])
     values = undone(before, rows)
     if values is None or (anchors >= 0).all():
         return values

@@ -18,6 +18,11 @@ REPEAT = 1e-6  # of the group's mean distance: less is none
 FLOOR = 1e-4  # of a group's mean distance, where distances are compared by their logarithms
 LEAST_RATIO = 0.05  # as in cell_scores.hpp: a row on its anchor is near, not infinitely near
 USUAL_ROWS = 1024  # anchors that say what is usual in each group
+MOST_LOCAL_WEIGHT = 0.85
+# Ramps between no weight of the relative score and all of it: over how different the widths of surroundings are (in
+# logarithms, between quartiles), over how many times that exceeds the differences within cells, and down over the share
+# of rows that lie on their anchors: where rows repeat, small distances say nothing.
+SPREAD, COHERENCE, REPEATED = (1.15, 1.3), (3.9, 4.5), (0.02, 0.05)
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,8 @@ class Cells:
         missing = nearest < 0
         distances = np.where(missing, np.nan, far.astype(np.float64))
         means = self.anchors.mean_distances_
-        shares = np.divide(distances, means, out=np.ones_like(distances), where=(distances < means) | missing)
+        shares = np.divide(distances, means, out=np.ones_like(distances), where=(means > 0) | missing)
+        shares = np.where(shares > 1, 1 + np.log(np.maximum(shares, 1)), shares)
         terms = {}
         if self.emptiness is not None:
             terms["mass"] = np.where(missing, np.nan, self.emptiness[nearest])
@@ -131,3 +137,14 @@ class Cells:
         indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         shape = X.shape[0], int(fitted_groups(self.anchors).anchor_ptr[-1])
         return sp.csr_array((by_group[present], nearest[present], indptr), shape=shape)
+
+
+def weight_of_relative(cells: Cells, surroundings: Surroundings, rows: Matrix) -> float:
+    """What the relative score should count, by its cells and by what surrounds rows."""
+    spread = float(np.subtract(*np.quantile(surroundings.widths, (0.75, 0.25))))
+    if spread <= SPREAD[0] or surroundings.repeated >= REPEATED[1]:
+        return 0.0
+    within = float(np.nanstd(cells.scores(rows)[2]))
+    coherence = spread / within if within > 0 else 0.0
+    ramps = np.interp(spread, SPREAD, (0, 1)) * np.interp(coherence, COHERENCE, (0, 1))
+    return MOST_LOCAL_WEIGHT * float(ramps * np.interp(surroundings.repeated, REPEATED, (1, 0)))

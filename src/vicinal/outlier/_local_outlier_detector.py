@@ -21,7 +21,7 @@ from .._validation import (
 )
 from ..local import RandLocal
 from ._calibrated import CalibratedDetector, split_rows
-from ._cells import Cells, Surroundings
+from ._cells import Cells, weight_of_relative
 from ._column_scale import ColumnScale
 from ._stream import draw_keys, keep_largest, stacked
 from ._surprise import score_levels, surprise
@@ -32,11 +32,6 @@ LEAST_ROWS, MOST_VALUES = 4096, 2**24  # that are learned from, where there are 
 # The relative score looks closely: anchors as many as an eighth of the rows, in few groups of most columns.
 LOCAL_ROWS, LOCAL_SHARE, LOCAL_ANCHORS, LOCAL_GROUPS = 32768, 8, (64, 2048), 16
 MASS_WEIGHT = 0.2
-MOST_LOCAL_WEIGHT = 0.85
-# Ramps between no weight of the relative score and all of it: over how different the widths of surroundings are (in
-# logarithms, between quartiles), over how many times that exceeds the differences within cells, and down over the share
-# of rows that lie on their anchors: where rows repeat, small distances say nothing.
-SPREAD, COHERENCE, REPEATED = (1.15, 1.3), (3.9, 4.5), (0.02, 0.05)
 
 
 @obeys_n_jobs
@@ -46,8 +41,8 @@ class LocalOutlierDetector(CalibratedDetector):
     As in `RandLocal`, each group has a few columns and some training rows as anchors, and each row belongs to the cell
     of its nearest anchor. Three scores follow, each a mean over the groups:
 
-    - "values": how far the row is from its anchor, as a share of the group's mean distance, up to 1. Outliers of the
-      whole data set are far in many groups.
+    - "values": how far the row is from its anchor, as a share s of the group's mean distance; beyond it, 1 + log s.
+      Outliers of the whole data set are far in many groups, or very far in some.
     - "mass": how few training rows are in its cell.
     - "relative": how far it is from its anchor beside other rows of its cell, among many anchors. Outliers of their
       neighbourhood, which are not far from anything, are found by it.
@@ -95,9 +90,12 @@ class LocalOutlierDetector(CalibratedDetector):
     local_weight_ : float
         Weight of the relative score.
     map_, local_map_ : RandLocal or None
-        Anchors of the first two scores, and of the relative one; in the scale of `center_` and `scale_`. None where
+        Anchors of the first two scores, and of the relative one; over `scale_`. None where
         they are not needed.
-    center_, scale_ : ndarray of shape (n_features_in_,)
+    scale_ : ndarray of shape (n_features_in_,)
+        What columns are divided by.
+    largest_ : float
+        The largest value of a training row after that.
     emptiness_ : ndarray or None
         Of each anchor of `map_`, minus the logarithm of the share of rows in its cell.
     local_nearness_ : ndarray or None
@@ -238,7 +236,7 @@ class LocalOutlierDetector(CalibratedDetector):
         """
         check_is_fitted(self)
         rows = self._checked(X, reset=False)
-        scale = ColumnScale(self.center_, self.scale_)
+        scale = ColumnScale(self.scale_, self.largest_)
         parts = (scale.apply(rows[start : start + BLOCK]) for start in range(0, rows.shape[0], BLOCK))
         return -np.concatenate([self._strangeness(self._parts(part)) for part in parts])
 
@@ -264,7 +262,7 @@ class LocalOutlierDetector(CalibratedDetector):
         usual = [one.usual_terms() for one in cells]
         blocks = []
         for start in range(0, rows.shape[0], CELL_BLOCK):
-            block = ColumnScale(self.center_, self.scale_).apply(rows[start : start + CELL_BLOCK])
+            block = ColumnScale(self.scale_, self.largest_).apply(rows[start : start + CELL_BLOCK])
             amounts = self._weighted(self._parts(block))
             blocks.append([one.divided(block, amounts, terms) for one, terms in zip(cells, usual, strict=True)])
         return [sp.vstack(found, format="csr") for found in zip(*blocks, strict=True)]
@@ -291,15 +289,17 @@ class LocalOutlierDetector(CalibratedDetector):
         """Rows kept of earlier calls; after `fit`, which keeps none, its anchors, a sample of its rows."""
         if self.recent_rows_.shape[0]:
             return self.recent_rows_, self.recent_keys_
-        rows = ColumnScale(self.center_, self.scale_).undo(stacked([cells.anchors.anchors_ for cells in self._cells()]))
+        rows = ColumnScale(self.scale_, self.largest_).undo(
+            stacked([cells.anchors.anchors_ for cells in self._cells()])
+        )
         n_rows = rows.shape[0]
         return rows, draw_keys(n_rows, 0, seen, self.half_life, rng, each=max(seen / n_rows, 1.0))
 
     def _learn(self, X: Matrix, rng: np.random.RandomState) -> None:
         learned, held_out = split_rows(X.shape[0], self._most_rows(X.shape[1]), self.calibration, rng)
         rows = X[learned]
-        scale = ColumnScale.of(rows, self.metric) if self.scale == "standard" else ColumnScale.none(X.shape[1])
-        self.center_, self.scale_ = scale.center, scale.scale
+        scale = ColumnScale.of(rows, unit_variance=self.scale == "standard")
+        self.scale_, self.largest_ = scale.scale, scale.largest
         rows = scale.apply(rows)
         self.local_weight_ = 1.0 if self.criterion == "relative" else 0.0
         self.map_ = self.local_map_ = None
@@ -348,7 +348,7 @@ class LocalOutlierDetector(CalibratedDetector):
         cells, surroundings = Cells.count(local_map, rows)
         if self.criterion == "combined":
             given = self.local_weight
-            self.local_weight_ = _weight_of(cells, surroundings, rows) if given == "auto" else float(given)
+            self.local_weight_ = weight_of_relative(cells, surroundings, rows) if given == "auto" else float(given)
         if self.local_weight_ > 0:
             self.local_map_, self.local_nearness_ = local_map, cells.nearness
 
@@ -382,17 +382,6 @@ class LocalOutlierDetector(CalibratedDetector):
             known = np.where(np.isnan(part), levels[len(levels) // 2], part)
             weighted[name] = weights[name] / whole * surprise(known, levels)
         return weighted
-
-
-def _weight_of(cells: Cells, surroundings: Surroundings, rows: Matrix) -> float:
-    """What the relative score should count, by its cells and by what surrounds rows."""
-    spread = float(np.subtract(*np.quantile(surroundings.widths, (0.75, 0.25))))
-    if spread <= SPREAD[0] or surroundings.repeated >= REPEATED[1]:
-        return 0.0
-    within = float(np.nanstd(cells.scores(rows)[2]))
-    coherence = spread / within if within > 0 else 0.0
-    ramps = np.interp(spread, SPREAD, (0, 1)) * np.interp(coherence, COHERENCE, (0, 1))
-    return MOST_LOCAL_WEIGHT * float(ramps * np.interp(surroundings.repeated, REPEATED, (1, 0)))
 
 
 def _seed_after(random_state: Any, seen: int) -> Any:

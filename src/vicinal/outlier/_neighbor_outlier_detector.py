@@ -123,7 +123,7 @@ class NeighborOutlierDetector(CalibratedDetector):
         # By place, so that copies of a row are its neighbours here, as they are when other rows are scored.
         distances = self._distances(self.features_, np.arange(len(learned)))
         self.levels_ = score_levels(distances)
-        scores_held_out = self.score_samples(given[held_out]) if len(held_out) else np.empty(0)
+        scores_held_out = self._scores(given[held_out]) if len(held_out) else np.empty(0)
         self._calibrate(-surprise(distances, self.levels_), scores_held_out)
         return self
 
@@ -139,7 +139,9 @@ class NeighborOutlierDetector(CalibratedDetector):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "levels_")
-        rows = self._checked(X, reset=False)
+        return self._scores(self._checked(X, reset=False))
+
+    def _scores(self, rows: Matrix) -> NDArray[np.float64]:
         order = np.argsort(self.fingerprints_, kind="stable")
         prints = _fingerprints(rows)
         places = np.minimum(np.searchsorted(self.fingerprints_, prints, sorter=order), len(order) - 1)
@@ -147,7 +149,10 @@ class NeighborOutlierDetector(CalibratedDetector):
         return -surprise(self._distances(self.map_.transform(rows), own), self.levels_)
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Matrix:
-        return checked_rows(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=3 if reset else 1)
+        least = 3 if reset else 1
+        return checked_rows(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
 
     def _distances(self, features: Matrix, own: NDArray[np.int64]) -> NDArray[np.float64]:
         k = min(self.n_neighbors, self.features_.shape[0] - 1)  # as many as a row that is among them has
