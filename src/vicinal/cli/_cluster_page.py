@@ -74,10 +74,10 @@ def _prototypes(found: Clustering) -> Section:
     for number, profile in enumerate(found.profiles, start=1):
         for row in profile.rows[:PROTOTYPES].tolist():
             values = tuple(_cell(found.value(row, column)) for column in shown)
-            rows.append((Cell(str(number)), Cell(f"{row + 1:,}", row + 1), *values))
+            rows.append((Cell(str(number)), Cell(f"{row:,}", row), *values))
     columns = (
         Column("cluster"),
-        Column("row", "number", hint="its place in the file, from 1"),
+        Column("row", "number", hint="its place in the file, from 0"),
         *(Column(column, "number" if _is_number(found, column) else "text") for column in shown),
     )
     text = "The rows nearest to the center of each cluster"
