@@ -19,6 +19,7 @@ FLOOR = 1e-4  # of a group's mean distance, where distances are compared by thei
 LEAST_RATIO = 0.05  # as in cell_scores.hpp: a row on its anchor is near, not infinitely near
 USUAL_ROWS = 1024  # anchors that say what is usual in each group
 MOST_LOCAL_WEIGHT = 0.85
+SPREAD_ROWS = 4096  # by which differences within cells are measured
 # Ramps between no weight of the relative score and all of it: over how different the widths of surroundings are (in
 # logarithms, between quartiles), over how many times that exceeds the differences within cells, and down over the share
 # of rows that lie on their anchors: where rows repeat, small distances say nothing.
@@ -144,7 +145,8 @@ def weight_of_relative(cells: Cells, surroundings: Surroundings, rows: Matrix) -
     spread = float(np.subtract(*np.quantile(surroundings.widths, (0.75, 0.25))))
     if spread <= SPREAD[0] or surroundings.repeated >= REPEATED[1]:
         return 0.0
-    within = float(np.nanstd(cells.scores(rows)[2]))
+    some = rows[:: max(1, rows.shape[0] // SPREAD_ROWS)]
+    within = float(np.nanstd(cells.scores(some)[2]))
     coherence = spread / within if within > 0 else 0.0
     ramps = np.interp(spread, SPREAD, (0, 1)) * np.interp(coherence, COHERENCE, (0, 1))
     return MOST_LOCAL_WEIGHT * float(ramps * np.interp(surroundings.repeated, REPEATED, (1, 0)))
