@@ -15,7 +15,7 @@ struct CellScores {
     const double* mean_distances;  // per group, of all rows to all anchors
     const double* emptiness;       // per anchor: how few rows are nearest to it; none: not added
     const double* nearness;        // per anchor: one over the usual distance of its rows; none: not added
-    double* sums;                  // n_rows x N_CELL_SCORES: groups, distances as shares of the mean, emptiness, log ratios
+    double* sums;  // n_rows x N_CELL_SCORES: groups, distances as shares of the mean, emptiness, log ratios
 
     // The nearest anchors of a block's rows in group t; a row without one adds nothing.
     template <class Real>
