@@ -27,6 +27,22 @@ def nearest(D, k=1):
     return np.where(np.isinf(values), -1, order), values
 
 
+def within_cells(D, D_coarse, cells):
+    """D without the distances to anchors outside the cell of the row's nearest coarse anchor."""
+    cell, _ = nearest(D_coarse)
+    return np.where(cell == cells[None], D, np.inf)
+
+
+def coarse_rows(model, t):
+    return model.coarse_rows_[model.coarse_ptr_[t] : model.coarse_ptr_[t + 1]]
+
+
+def cells_of(model, t):
+    """The cell of each anchor of a group, counted within the group."""
+    sizes = np.diff(model.cell_ptr_[model.coarse_ptr_[t] : model.coarse_ptr_[t + 1] + 1])
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
 def randlocal(model, X, training):
     """Alg. 1 and 2 with the columns and anchors that `model` drew from `training`, as a dense matrix."""
     fitted = X is training
@@ -37,8 +53,12 @@ def randlocal(model, X, training):
         features = model.feature_indices_[model.feature_ptr_[t] : model.feature_ptr_[t + 1]]
         anchors = model.anchor_samples_[model.anchor_rows_[model.anchor_ptr_[t] : model.anchor_ptr_[t + 1]]]
         D_training = distances(training[:, features], training[np.ix_(anchors, features)], model.metric)
-        mean = D_training[np.isfinite(D_training)].mean()
         D = D_training if fitted else distances(X[:, features], training[np.ix_(anchors, features)], model.metric)
+        if model.coarse_ptr_ is not None:
+            coarse = training[np.ix_(model.anchor_samples_[coarse_rows(model, t)], features)]
+            D_training = distances(training[:, features], coarse, model.metric)
+            D = within_cells(D, distances(X[:, features], coarse, model.metric), cells_of(model, t))
+        mean = D_training[np.isfinite(D_training)].mean()
         if model.exclude_self:
             D[(rows[:, None] == others[anchors][None]).all(2)] = np.inf
         index, d = nearest(D, model.n_neighbors)
