@@ -16,6 +16,9 @@ from ._anchors import AnchorGroups, CoarseCells
 from ._calls import as_native, kernel_dtype, n_threads
 from ._validation import Matrix
 
+FIXED_BOUNDS = (32, 1024)
+MANY_ROWS = 1 << 15  # beyond them the fixed bounds are outgrown
+ROWS_PER_ANCHOR = (64, 16)  # at the lowest and the highest number of anchors
 SPREAD = 2  # rows are where many anchors are: in their cells there are more than in the mean cell
 
 
@@ -47,6 +50,14 @@ def divided(
         cells=cells,
     )
     return out, kept_rows
+
+
+def growing_bounds(n_samples: int) -> tuple[tuple[int, int], int]:
+    """Lowest and highest number of anchors of a group for so many rows, and how many levels they should have."""
+    if n_samples <= MANY_ROWS:
+        return FIXED_BOUNDS, 1
+    low, high = (n_samples // per_anchor for per_anchor in ROWS_PER_ANCHOR)
+    return (low, high), 2
 
 
 def n_coarse_anchors(n_anchors: int, least: int) -> int:

@@ -212,6 +212,29 @@ def test_with_few_anchors_one_cell_is_one_level():
     assert np.array_equal(one.apply(X), two.apply(X))
 
 
+class TestAuto:
+    def test_up_to_many_rows_it_is_the_default(self):
+        fixed, auto = RandLocal(9, random_state=0), RandLocal(9, n_anchors="auto", random_state=0)
+        assert same(fixed.fit_transform(DIGITS), auto.fit_transform(DIGITS))
+        assert fixed.n_levels_ == auto.n_levels_ == 1
+        assert auto.coarse_ptr_ is None
+
+    def test_beyond_them_anchors_grow_with_the_rows(self):
+        X = np.random.default_rng(0).random((80_000, 6), dtype=np.float32)
+        for n_rows in (40_000, 80_000):
+            model = RandLocal(30, n_anchors="auto", feature_range=(3, 6), random_state=0).fit(X[:n_rows])
+            sizes = np.diff(model.anchor_ptr_)
+            assert model.n_levels_ == 2
+            assert n_rows / 64 - 1 <= sizes.min()
+            assert sizes.max() <= n_rows / 16
+            assert np.log2(sizes).mean() == pytest.approx(np.log2(n_rows / 32), abs=0.4)
+
+    @pytest.mark.parametrize("n_anchors", ["many", 0, (5, 2), 2.5, None])
+    def test_other_numbers_are_refused(self, n_anchors):
+        with pytest.raises(ValueError, match=r"n_anchors must be a whole number .* or 'auto'"):
+            RandLocal(n_anchors=n_anchors).fit(DIGITS)
+
+
 class TestDegenerateCases:
     def test_equal_anchors_count_once(self):
         X = np.random.default_rng(0).integers(0, 3, (3000, 4)).astype(np.float32)
