@@ -129,6 +129,7 @@ VARIANTS = [
     ProjectedLandmarks(3, n_components="auto", n_nearest=2),
     ProjectedLandmarks(3, n_components=1.0, n_nearest=1, metric="manhattan"),
     SampledLandmarks(3, n_columns=1, n_nearest=1, metric="cosine"),
+    SampledLandmarks(3, n_levels=2, n_nearest=3),
     RBFMap(gamma=0.5, n_components=3),
     PolynomialMap(3),
     PolynomialMap(3, interaction_only=True),

@@ -73,9 +73,9 @@ def randlocal(model, X, training):
     return out
 
 
-def mean_minus_distance(D, n_nearest, regularization):
+def mean_minus_distance(D, n_nearest, regularization, mean=None):
     """Eq. 6 for all distances of one iteration: the nearest landmarks' values, all else 0."""
-    mean = D.mean(1, keepdims=True)
+    mean = D.mean(1, keepdims=True) if mean is None else mean
     values = np.maximum(mean - D, regularization * np.where(mean > 0, mean, 1))
     index, _ = nearest(D, n_nearest)
     kept = np.zeros(D.shape, bool)
@@ -124,7 +124,12 @@ def sampled_landmarks(model, X, training):
         columns = model.feature_indices_[t * count : (t + 1) * count]
         drawn = model.landmark_samples_[model.landmark_rows_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]]
         D = distances(X[:, columns], training[np.ix_(drawn, columns)], model.metric)
-        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization))
+        mean = None
+        if model.coarse_ptr_ is not None:
+            coarse = training[np.ix_(model.landmark_samples_[coarse_rows(model, t)], columns)]
+            D_coarse = distances(X[:, columns], coarse, model.metric)
+            D, mean = within_cells(D, D_coarse, cells_of(model, t)), D_coarse.mean(1, keepdims=True)
+        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization, mean))
     return np.hstack(blocks)
 
 

@@ -35,6 +35,13 @@ class CoarseCells:
     cell_ptr: NDArray[np.int64]
     coarse_rows: NDArray[np.int32]
 
+    @classmethod
+    def of(cls, fitted: Any) -> CoarseCells | None:
+        """Those of a fitted map; None if it has one level."""
+        if fitted.coarse_ptr_ is None:
+            return None
+        return cls(fitted.coarse_ptr_, fitted.cell_ptr_, fitted.coarse_rows_)
+
 
 @dataclass(frozen=True)
 class AnchorGroups:
@@ -93,9 +100,7 @@ def fitted_groups(fitted: Any) -> AnchorGroups:
         scale=fitted.scale_,
         fingerprints=fitted.fingerprints_,
         metric=fitted.metric,
-        cells=None
-        if fitted.coarse_ptr_ is None
-        else CoarseCells(fitted.coarse_ptr_, fitted.cell_ptr_, fitted.coarse_rows_),
+        cells=CoarseCells.of(fitted),
     )
 
 
