@@ -27,6 +27,22 @@ def nearest(D, k=1):
     return np.where(np.isinf(values), -1, order), values
 
 
+def within_cells(D, D_coarse, cells):
+    """D without the distances to anchors outside the cell of the row's nearest coarse anchor."""
+    cell, _ = nearest(D_coarse)
+    return np.where(cell == cells[None], D, np.inf)
+
+
+def coarse_rows(model, t):
+    return model.coarse_rows_[model.coarse_ptr_[t] : model.coarse_ptr_[t + 1]]
+
+
+def cells_of(model, t):
+    """The cell of each anchor of a group, counted within the group."""
+    sizes = np.diff(model.cell_ptr_[model.coarse_ptr_[t] : model.coarse_ptr_[t + 1] + 1])
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
 def randlocal(model, X, training):
     """Alg. 1 and 2 with the columns and anchors that `model` drew from `training`, as a dense matrix."""
     fitted = X is training
@@ -37,8 +53,12 @@ def randlocal(model, X, training):
         features = model.feature_indices_[model.feature_ptr_[t] : model.feature_ptr_[t + 1]]
         anchors = model.anchor_samples_[model.anchor_rows_[model.anchor_ptr_[t] : model.anchor_ptr_[t + 1]]]
         D_training = distances(training[:, features], training[np.ix_(anchors, features)], model.metric)
-        mean = D_training[np.isfinite(D_training)].mean()
         D = D_training if fitted else distances(X[:, features], training[np.ix_(anchors, features)], model.metric)
+        if model.coarse_ptr_ is not None:
+            coarse = training[np.ix_(model.anchor_samples_[coarse_rows(model, t)], features)]
+            D_training = distances(training[:, features], coarse, model.metric)
+            D = within_cells(D, distances(X[:, features], coarse, model.metric), cells_of(model, t))
+        mean = D_training[np.isfinite(D_training)].mean()
         if model.exclude_self:
             D[(rows[:, None] == others[anchors][None]).all(2)] = np.inf
         index, d = nearest(D, model.n_neighbors)
@@ -53,9 +73,9 @@ def randlocal(model, X, training):
     return out
 
 
-def mean_minus_distance(D, n_nearest, regularization):
+def mean_minus_distance(D, n_nearest, regularization, mean=None):
     """Eq. 6 for all distances of one iteration: the nearest landmarks' values, all else 0."""
-    mean = D.mean(1, keepdims=True)
+    mean = D.mean(1, keepdims=True) if mean is None else mean
     values = np.maximum(mean - D, regularization * np.where(mean > 0, mean, 1))
     index, _ = nearest(D, n_nearest)
     kept = np.zeros(D.shape, bool)
@@ -104,7 +124,12 @@ def sampled_landmarks(model, X, training):
         columns = model.feature_indices_[t * count : (t + 1) * count]
         drawn = model.landmark_samples_[model.landmark_rows_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]]
         D = distances(X[:, columns], training[np.ix_(drawn, columns)], model.metric)
-        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization))
+        mean = None
+        if model.coarse_ptr_ is not None:
+            coarse = training[np.ix_(model.landmark_samples_[coarse_rows(model, t)], columns)]
+            D_coarse = distances(X[:, columns], coarse, model.metric)
+            D, mean = within_cells(D, D_coarse, cells_of(model, t)), D_coarse.mean(1, keepdims=True)
+        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization, mean))
     return np.hstack(blocks)
 
 

@@ -24,6 +24,26 @@ BLOCK = 4096
 
 
 @dataclass(frozen=True)
+class CoarseCells:
+    """Cells of anchors as plain arrays.
+
+    Group ``t`` has the cells ``coarse_ptr[t]`` to ``coarse_ptr[t + 1]``. Cell ``c`` has the anchors ``cell_ptr[c]`` to
+    ``cell_ptr[c + 1]``, counted over all groups, and is the cell of the row ``coarse_rows[c]`` of the groups' table.
+    """
+
+    coarse_ptr: NDArray[np.int64]
+    cell_ptr: NDArray[np.int64]
+    coarse_rows: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, fitted: Any) -> CoarseCells | None:
+        """Those of a fitted map; None if it has one level."""
+        if fitted.coarse_ptr_ is None:
+            return None
+        return cls(fitted.coarse_ptr_, fitted.cell_ptr_, fitted.coarse_rows_)
+
+
+@dataclass(frozen=True)
 class AnchorGroups:
     """Groups of anchors as plain arrays.
 
@@ -31,7 +51,8 @@ class AnchorGroups:
     ``rows[anchor_ptr[t]:anchor_ptr[t + 1]]`` of ``table``. With ``directions``, as many per group as ``table`` has
     columns, the columns are a row's products with the group's directions. ``center`` and ``scale`` say where the kernel
     does its arithmetic, and a ``table`` in double precision that it is done in double: they change rounding, not the
-    result.
+    result. With ``cells``, a row looks for its nearest anchors in the cell of its nearest coarse anchor alone, and sums
+    of distances are over the coarse anchors.
     """
 
     table: Matrix
@@ -44,6 +65,7 @@ class AnchorGroups:
     fingerprints: NDArray[np.uint64] | None
     metric: str = "euclidean"
     directions: NDArray[np.floating] | None = None
+    cells: CoarseCells | None = None
 
     @property
     def n_groups(self) -> int:
@@ -62,6 +84,7 @@ class AnchorGroups:
             METRICS.index(self.metric),
             self.fingerprints if exclude_self else None,
             self.directions,
+            *((self.cells.coarse_ptr, self.cells.cell_ptr, self.cells.coarse_rows) if self.cells else ()),
         )
 
 
@@ -77,6 +100,7 @@ def fitted_groups(fitted: Any) -> AnchorGroups:
         scale=fitted.scale_,
         fingerprints=fitted.fingerprints_,
         metric=fitted.metric,
+        cells=CoarseCells.of(fitted),
     )
 
 
@@ -96,7 +120,10 @@ def sample_groups(
     metric: str,
 ) -> tuple[AnchorGroups, NDArray[np.int64]]:
     """Groups with the given rows of X as anchors and the given columns, and which rows of X their table holds."""
-    samples, rows = np.unique(np.concatenate(anchors), return_inverse=True)
+    drawn = np.concatenate(anchors)
+    is_anchor = np.zeros(X.shape[0], bool)
+    is_anchor[drawn] = True
+    samples, place = np.flatnonzero(is_anchor), np.cumsum(is_anchor, dtype=np.int32) - np.int32(1)
     table = X[samples].astype(kernel_dtype(X.dtype), copy=False)
     table, center, scale = placement(table, metric)
     fingerprints = np.empty(len(samples), np.uint64)
@@ -104,7 +131,7 @@ def sample_groups(
     groups = AnchorGroups(
         table=table,
         anchor_ptr=np.concatenate([[0], np.cumsum([len(a) for a in anchors])]).astype(np.int64),
-        rows=rows.astype(np.int32).ravel(),
+        rows=place[drawn],
         feature_ptr=np.concatenate([[0], np.cumsum([len(f) for f in features])]).astype(np.int64),
         features=np.concatenate(features).astype(np.int32),
         center=center,

@@ -152,12 +152,14 @@ def check_share(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_count_range(name: str, value: Any, *, least: int = 1) -> tuple[int, int]:
+def check_count_range(name: str, value: Any, *, least: int = 1, or_auto: bool = False) -> tuple[int, int]:
     """A whole number, or a pair (lowest, highest) of them."""
     low, high = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
     if not (_is_count(low) and _is_count(high)) or not least <= low <= high:
+        auto = ", or 'auto'" if or_auto else ""
         raise ValueError(
-            f"{name} must be a whole number of at least {least} or a pair (lowest, highest) of them; got {value!r}."
+            f"{name} must be a whole number of at least {least} or a pair (lowest, highest) of them{auto}; got "
+            f"{value!r}."
         )
     return int(low), int(high)
 

@@ -23,6 +23,9 @@ class AnchorGroups:
         metric: int = 0,
         fingerprints: NDArray[np.uint64] | None = None,
         directions: NDArray[np.floating] | None = None,
+        coarse_ptr: NDArray[np.int64] | None = None,
+        cell_ptr: NDArray[np.int64] | None = None,
+        coarse_rows: NDArray[np.int32] | None = None,
     ) -> None: ...
 
 class LandmarkSubspaces:

@@ -14,9 +14,12 @@ class AnchorGroups {
 public:
     AnchorGroups(nb::object table, Vector<std::int64_t> anchor_ptr, Vector<std::int32_t> rows,
                  Vector<std::int64_t> feature_ptr, Vector<std::int32_t> features, std::optional<Vector<double>> center,
-                 double scale, int metric, std::optional<Vector<std::uint64_t>> fingerprints, nb::object directions)
+                 double scale, int metric, std::optional<Vector<std::uint64_t>> fingerprints, nb::object directions,
+                 std::optional<Vector<std::int64_t>> coarse_ptr, std::optional<Vector<std::int64_t>> cell_ptr,
+                 std::optional<Vector<std::int32_t>> coarse_rows)
         : table_(table), directions_(directions), anchor_ptr_(anchor_ptr), rows_(rows), feature_ptr_(feature_ptr),
-          features_(features), center_(center), fingerprints_(fingerprints) {
+          features_(features), center_(center), fingerprints_(fingerprints), coarse_ptr_(coarse_ptr),
+          cell_ptr_(cell_ptr), coarse_rows_(coarse_rows) {
         groups = {matrix_of(table),
                   directions.is_none() ? Matrix{} : matrix_of(directions),
                   static_cast<int>(anchor_ptr.shape(0)) - 1,
@@ -40,6 +43,7 @@ public:
         require_pointers(feature_ptr, features.shape(0), false, "feature_ptr does not fit features");
         require_below(rows, n_rows, "an anchor's row is out of range");
         require_below(features, groups.table.n_columns, "a feature is out of range");
+        if (coarse_ptr || cell_ptr || coarse_rows) take_cells();
     }
 
     Groups groups;
@@ -53,7 +57,34 @@ private:
     Vector<std::int32_t> features_;
     std::optional<Vector<double>> center_;
     std::optional<Vector<std::uint64_t>> fingerprints_;
+    std::optional<Vector<std::int64_t>> coarse_ptr_, cell_ptr_;
+    std::optional<Vector<std::int32_t>> coarse_rows_;
+
+    void take_cells() {
+        require(coarse_ptr_ && cell_ptr_ && coarse_rows_, "cells need coarse_ptr, cell_ptr and coarse_rows");
+        require(!groups.projected(), "cells of projected rows are not known");
+        require(coarse_ptr_->shape(0) == anchor_ptr_.shape(0), "coarse_ptr does not fit anchor_ptr");
+        require(cell_ptr_->shape(0) == coarse_rows_->shape(0) + 1, "cell_ptr does not fit coarse_rows");
+        require_pointers(*coarse_ptr_, coarse_rows_->shape(0), false, "coarse_ptr does not fit coarse_rows");
+        require_pointers(*cell_ptr_, rows_.shape(0), false, "cell_ptr does not fit rows");
+        require_below(*coarse_rows_, groups.table.n_rows, "a coarse anchor's row is out of range");
+        groups.coarse_ptr = coarse_ptr_->data();
+        groups.cell_ptr = cell_ptr_->data();
+        groups.coarse_rows = coarse_rows_->data();
+        for (int t = 0; t <= groups.n_groups; ++t) {
+            require(groups.cell_ptr[groups.coarse_ptr[t]] == groups.anchor_ptr[t], "a cell is in two groups");
+        }
+    }
 };
+
+// The fewest anchors that a row may have to choose from.
+int fewest_anchors(const Groups& groups) {
+    const std::int64_t* ptr = groups.two_levels() ? groups.cell_ptr : groups.anchor_ptr;
+    const std::int64_t count = groups.two_levels() ? groups.coarse_ptr[groups.n_groups] : groups.n_groups;
+    std::int64_t fewest = ptr[1] - ptr[0];
+    for (std::int64_t i = 1; i < count; ++i) fewest = std::min(fewest, ptr[i + 1] - ptr[i]);
+    return static_cast<int>(fewest);
+}
 
 nb::tuple result_of(const Outcome& outcome) {
     if (outcome.interrupted) throw nb::python_error();
@@ -69,9 +100,7 @@ nb::tuple nearest(nb::object x_object, const AnchorGroups& anchors, Output colum
     require(x.n_columns == groups.n_columns(), "x and the anchors differ in their number of columns");
     require(x.n_rows >= 1 && n_neighbors >= 1, "there must be at least one row and one neighbour");
     require(!x.sparse || !groups.center, "a center cannot move the zeros of a CSR matrix");
-    for (int t = 0; t < groups.n_groups; ++t) {
-        require(groups.n_anchors(t) >= n_neighbors, "a group has fewer anchors than n_neighbors");
-    }
+    require(fewest_anchors(groups) >= n_neighbors, "a group or cell has fewer anchors than n_neighbors");
     require(!mean_distances || static_cast<int>(mean_distances->shape(0)) == groups.n_groups,
             "mean_distances must have a number per group");
     require(static_cast<std::int64_t>(values.shape(0)) == x.n_rows &&
@@ -172,11 +201,13 @@ void fingerprints(nb::object x_object, nb::ndarray<std::uint64_t, nb::ndim<1>, n
 
 void bind_anchors(nb::module_& m) {
     nb::class_<AnchorGroups>(m, "AnchorGroups")
-        .def(
-            nb::init<nb::object, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::int32_t>,
-                     std::optional<Vector<double>>, double, int, std::optional<Vector<std::uint64_t>>, nb::object>(),
-            "table"_a, "anchor_ptr"_a, "rows"_a, "feature_ptr"_a, "features"_a, "center"_a.none() = nb::none(),
-            "scale"_a = 1.0, "metric"_a = 0, "fingerprints"_a.none() = nb::none(), "directions"_a.none() = nb::none());
+        .def(nb::init<nb::object, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::int32_t>, std::optional<Vector<double>>, double, int,
+                      std::optional<Vector<std::uint64_t>>, nb::object, std::optional<Vector<std::int64_t>>,
+                      std::optional<Vector<std::int64_t>>, std::optional<Vector<std::int32_t>>>(),
+             "table"_a, "anchor_ptr"_a, "rows"_a, "feature_ptr"_a, "features"_a, "center"_a.none() = nb::none(),
+             "scale"_a = 1.0, "metric"_a = 0, "fingerprints"_a.none() = nb::none(), "directions"_a.none() = nb::none(),
+             "coarse_ptr"_a.none() = nb::none(), "cell_ptr"_a.none() = nb::none(), "coarse_rows"_a.none() = nb::none());
     m.def("nearest", &nearest, "x"_a, "groups"_a, "columns"_a, "values"_a, "mean_distances"_a.none() = nb::none(),
           "epsilon"_a = 0.0, "unit_rows"_a = false, "n_neighbors"_a = 1, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "use_index"_a = true, "row_means"_a = false, "sum_distances"_a = true,

@@ -33,6 +33,24 @@ public:
     BlockSearch(const Kernels<Real>& kernels, Metric metric, int k)
         : distances(k * ROWS), index(k * ROWS), kernels_(kernels), metric_(metric), k_(k) {}
 
+    // By tiles where that may do, else by a scan. Ties and anchors of very uneven length raise doubts; where most tries
+    // end in doubt, no more are made.
+    void find(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing, const OwnPairs& own,
+              bool with_sum, bool with_nearest) {
+        sum = 0;
+        n_summed = 0;
+        const bool plain = k_ == 1 && !with_sum && own.empty() && !missing;
+        if (plain && metric_ != Metric::manhattan && !group.has_missing && 4 * n_doubts_ <= n_tries_ + 8) {
+            ++n_tries_;
+            if (by_tiles(group, x, n_rows)) return;
+            ++n_doubts_;
+        }
+        by_scan(group, x, n_rows, missing, own, with_sum, with_nearest);
+    }
+
+    // For anchors that may raise fewer doubts than those before.
+    void forget_doubts() { n_tries_ = n_doubts_ = 0; }
+
     bool by_index(const AnchorIndex<Real>& anchors, const Real* x, const std::int32_t* features) {
         const Real* x0 = x + static_cast<std::ptrdiff_t>(features[0]) * ROWS;
         bool finite;
@@ -47,6 +65,15 @@ public:
         }
         return finite;
     }
+
+private:
+    const Kernels<Real>& kernels_;
+    Metric metric_;
+    int k_, n_tries_ = 0, n_doubts_ = 0;
+    std::vector<Real> scores_;
+    double row_sums_[ROWS] = {};
+    int row_counts_[ROWS] = {};
+    alignas(64) Real size_[ROWS] = {}, offset_[ROWS] = {}, next_[ROWS], limit_[ROWS];
 
     // The nearest anchor of complete rows in one go. False: rounding or overflow leaves a doubt.
     bool by_tiles(const PackedGroup<Real>& group, const Real* x, int n_rows) {
@@ -109,15 +136,6 @@ public:
             }
         }
     }
-
-private:
-    const Kernels<Real>& kernels_;
-    Metric metric_;
-    int k_;
-    std::vector<Real> scores_;
-    double row_sums_[ROWS] = {};
-    int row_counts_[ROWS] = {};
-    alignas(64) Real size_[ROWS] = {}, offset_[ROWS] = {}, next_[ROWS], limit_[ROWS];
 
     Form measure_rows(const PackedGroup<Real>& group, const Real* x) {
         const bool cosine = metric_ == Metric::cosine;

@@ -5,6 +5,7 @@
 
 #include "block_search.hpp"
 #include "tiles.hpp"
+#include "two_levels.hpp"
 
 namespace vicinal {
 namespace {
@@ -130,7 +131,6 @@ private:
     Tiles<Real> directions_;
     std::vector<Real> coordinates_;
     bool packed_ = false;
-    int n_tries_ = 0, n_doubts_ = 0;
     OwnPairs own_pairs_;
 
     // Moves each row's pointer past the anchors of group t that are the row itself, and notes them.
@@ -161,7 +161,6 @@ private:
 
     void search(int t, const Block<Real>& block, int n_rows) {
         search_.sum = 0;
-        search_.n_summed = 0;
         const Real* x = coordinates(block);
         const bool with_sums = chunk_sums_ || rule_.row_means;
         if (indexes_[t].kind != AnchorIndex<Real>::Kind::none && own_pairs_.empty() && !block.missing &&
@@ -171,16 +170,9 @@ private:
         if (!packed_) {
             group_.pack(groups_, groups_.projected() ? Placement<Real>{} : place_, t);
             packed_ = true;
-            n_tries_ = n_doubts_ = 0;
+            search_.forget_doubts();
         }
-        // Ties and anchors of very uneven length raise doubts; where most tries end in doubt, no more are made.
-        const bool plain = options_.n_neighbors == 1 && !with_sums && own_pairs_.empty() && !block.missing;
-        if (plain && groups_.metric != Metric::manhattan && !group_.has_missing && 4 * n_doubts_ <= n_tries_ + 8) {
-            ++n_tries_;
-            if (search_.by_tiles(group_, x, n_rows)) return;
-            ++n_doubts_;
-        }
-        search_.by_scan(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns || options_.scores);
+        search_.find(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns || options_.scores);
         if (n_summed_) n_summed_[t] += search_.n_summed;
     }
 
@@ -224,11 +216,14 @@ std::vector<AnchorIndex<Real>> build_indexes(const Groups& groups, const Placeme
 template <class Real, class Column>
 Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups& groups, const ValueRule& rule,
                         const Options& options, const Interrupted& interrupted, Column* columns, Real* values) {
-    const Chunks chunks(x.n_rows, x.n_columns * ROWS * static_cast<std::int64_t>(sizeof(Real)));
-    const OwnAnchors own(groups, options.fingerprints);
     std::vector<Real> center;
     if (groups.center) center.assign(groups.center, groups.center + x.n_columns);
     const Placement<Real> place{groups.center ? center.data() : nullptr, static_cast<Real>(groups.scale)};
+    if (groups.two_levels()) {
+        return nearest_in_cells(kernels_of<Real>(set), x, groups, place, rule, options, interrupted, columns, values);
+    }
+    const Chunks chunks(x.n_rows, x.n_columns * ROWS * static_cast<std::int64_t>(sizeof(Real)));
+    const OwnAnchors own(groups, options.fingerprints);
     Options used = options;
     used.use_index &= !rule.row_means;
     const auto indexes = build_indexes<Real>(groups, place, x.n_rows, used);

@@ -25,7 +25,13 @@ struct Groups {
     const double* center;  // of every feature, or none: see Placement
     double scale;
     Metric metric;
+    // Two levels: group t's cells are coarse_ptr[t] .. coarse_ptr[t + 1), cell c holds the anchors cell_ptr[c] ..
+    // cell_ptr[c + 1), and a row looks for anchors in the cell whose row coarse_rows[c] of the table is nearest to it.
+    const std::int64_t* coarse_ptr = nullptr;
+    const std::int64_t* cell_ptr = nullptr;
+    const std::int32_t* coarse_rows = nullptr;
 
+    bool two_levels() const { return coarse_ptr != nullptr; }
     int n_anchors(int t) const { return static_cast<int>(anchor_ptr[t + 1] - anchor_ptr[t]); }
     bool projected() const { return directions.data != nullptr; }
     std::int64_t n_columns() const { return projected() ? directions.n_columns : table.n_columns; }

@@ -25,8 +25,14 @@ public:
     Real most_a = 0, most_b = 0;         // the largest of each
 
     void pack(const Groups& groups, const Placement<Real>& place, int t) {
+        pack(groups, place, t, groups.rows + groups.anchor_ptr[t], groups.n_anchors(t));
+    }
+
+    // These rows of the table as anchors; with an origin, a number per feature of the group, as seen from there.
+    void pack(const Groups& groups, const Placement<Real>& place, int t, const std::int32_t* rows, int count,
+              const Real* origin = nullptr) {
         m = groups.n_features(t);
-        r = groups.n_anchors(t);
+        r = count;
         n_tiles = (r + TILE - 1) / TILE;
         features = groups.features + groups.feature_ptr[t];
         by_products = groups.metric == Metric::cosine || (groups.metric == Metric::euclidean && m > DIRECT_FEATURES);
@@ -36,19 +42,20 @@ public:
             for (int f = 0; f < m && !by_products; ++f) anchor(a)[f * TILE] = infinity;
         }
         half_norms.assign(static_cast<std::size_t>(n_tiles) * TILE, infinity);
-        place_of_.assign(groups.table.sparse ? groups.table.n_columns : 0, -1);
+        place_of_.resize(groups.table.sparse ? groups.table.n_columns : 0, -1);
         for (int f = 0; f < m && groups.table.sparse; ++f) place_of_[features[f]] = f;
         with_number(groups.table.type, [&](auto zero) {
             const auto* data = static_cast<const decltype(zero)*>(groups.table.data);
             for (int a = 0; a < r; ++a) {
                 Real* slot = anchor(a);
-                std::int64_t row = groups.rows[groups.anchor_ptr[t] + a];
+                const std::int64_t row = rows[a];
                 if (groups.table.sparse) {
                     for_each_entry(groups.table, row, [&](std::int64_t j, auto v) {
                         if (place_of_[j] >= 0) slot[place_of_[j] * TILE] = place(v, j);
                     });
                 } else {
                     const auto* p = data + row * groups.table.row_stride;
+                    if (a + AHEAD < r) __builtin_prefetch(data + rows[a + AHEAD] * groups.table.row_stride);
                     for (int f = 0; f < m; ++f) {
                         std::int64_t j = features[f];
                         slot[f * TILE] = place(p[j * groups.table.column_stride], j);
@@ -56,6 +63,8 @@ public:
                 }
             }
         });
+        for (int f = 0; f < m && groups.table.sparse; ++f) place_of_[features[f]] = -1;
+        for (std::size_t e = 0; origin && e < tiles.size(); ++e) tiles[e] -= origin[e / TILE % m];
         if (groups.metric == Metric::cosine) level();
         measure(groups.metric);
     }
@@ -91,6 +100,7 @@ public:
     }
 
 private:
+    static constexpr int AHEAD = 8;  // anchors lie anywhere in the table
     std::vector<std::int32_t> place_of_;
 
     // Anchors whose largest entries are far from 1, as Block::level does it.

@@ -54,10 +54,10 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         check_non_negative("regularization", self.regularization)
         rng = check_random_state(self.random_state)
         landmarks, n_nearest = self._draw_landmarks(rows.shape[0], rng)
-        for name, value in self._fit(rows, landmarks, rng).items():
-            setattr(self, name, value)
         self.n_nearest_ = n_nearest
         self.landmark_ptr_ = np.concatenate([[0], np.cumsum([len(drawn) for drawn in landmarks])]).astype(np.int64)
+        for name, value in self._fit(rows, landmarks, rng).items():
+            setattr(self, name, value)
         return self
 
     def transform(self, X: ArrayLike) -> sp.csr_matrix | sp.csr_array:

@@ -23,6 +23,7 @@ from .._anchors import (
     sample_groups,
 )
 from .._calls import obeys_n_jobs
+from .._coarse_cells import divided, growing_bounds
 from .._validation import (
     Matrix,
     all_or_nothing,
@@ -52,9 +53,17 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Number of groups, and so of non-zeros per row and neighbour (T in the paper).
     epsilon : float, default=1e-4
         The least value, as a share of the group's mean distance, that a far row gets.
-    n_anchors : int or (int, int), default=(32, 1024)
+    n_anchors : int, (int, int) or "auto", default=(32, 1024)
         Anchors per group. A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It is at most half the rows.
+        logarithms. It is at most half the rows. The default is the paper's for any number of rows. With "auto" the
+        number grows with the rows: beyond 32,768 rows there is one anchor for every 16 to 64 rows, in two levels; up
+        to there it is the default, in one level. More anchors are more columns, and more weights of a model on them.
+    n_levels : {1, 2}, default=1
+        With 1, as in the paper, a row is compared with all anchors of a group. With 2, some of the anchors are coarse,
+        about the square root of twice their number, and every anchor lies in the cell of its nearest coarse
+        one. A row goes to its nearest coarse anchor and looks for its nearest anchors in that cell alone: 28,700
+        anchors cost about as much as 512 do with one level. Large tables gain by thousands of anchors. Where
+        `n_anchors` is "auto", it chooses the levels, too.
     task : {"supervised", "unsupervised"}, default="supervised"
         Columns per group: uniform between 1 and all of them, or between half and all of them. Without labels nothing
         shows later which groups were useful, so each should see most of the data.
@@ -95,7 +104,16 @@ class RandLocal(TransformerMixin, BaseEstimator):
     feature_ptr_ : ndarray of shape (n_groups + 1,)
         Columns of group t: ``feature_indices_[feature_ptr_[t]:feature_ptr_[t + 1]]``.
     mean_distances_ : ndarray of shape (n_groups,)
-        Mean distance between training rows and anchors, per group (D_avg in the paper).
+        Mean distance between training rows and anchors, per group (D_avg in the paper); with two levels between
+        training rows and coarse anchors.
+    n_levels_ : int
+        Levels of anchors: `n_levels`, or what "auto" chose.
+    coarse_ptr_ : ndarray of shape (n_groups + 1,) or None
+        With two levels, the cells of group t: ``coarse_ptr_[t]`` to ``coarse_ptr_[t + 1]``.
+    coarse_rows_ : ndarray of shape (n_cells,) or None
+        For each cell, the row of `anchors_` that is its coarse anchor.
+    cell_ptr_ : ndarray of shape (n_cells + 1,) or None
+        Output columns of cell c: ``cell_ptr_[c]`` to ``cell_ptr_[c + 1]``.
     fingerprints_ : ndarray of shape (n_stored,)
         A hash of each anchor's whole row, by which `exclude_self` recognises it.
     center_ : ndarray of shape (n_features_in_,) or None
@@ -114,8 +132,16 @@ class RandLocal(TransformerMixin, BaseEstimator):
     rows a group has half as many anchors as there are rows. A row all of whose possible anchors are equal to itself
     keeps one of them. Among anchors that are equally near, up to rounding, the first one counts.
 
+    With two levels the nearest anchor of a row's cell need not be the nearest of all: the cells still divide the space
+    into small parts, each around an anchor, and that is what the features need. Anchors that are equal in all columns
+    of their group count once, so that a group may have fewer than were drawn. A cell has more anchors than
+    `n_neighbors`: coarse anchors with fewer are coarse no more, and their anchors go to the nearest cell that is left.
+    A row that is itself an anchor stays in its cell and goes to the nearest other anchor there. A row that has none of
+    the columns that the coarse anchors have has no entry.
+
     Beside its input, the anchors and the output, a thread holds a few megabytes, or the widest group's columns times
-    anchors if that is more. A memory-mapped array is read in blocks of rows.
+    anchors if that is more; with two levels, all threads together hold up to 64 MB of rows and each some megabytes.
+    A memory-mapped array is read in blocks of rows.
 
     References
     ----------
@@ -142,7 +168,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         n_groups: int = 400,
         *,
         epsilon: float = 1e-4,
-        n_anchors: int | tuple[int, int] = (32, 1024),
+        n_anchors: int | tuple[int, int] | str = (32, 1024),
+        n_levels: int = 1,
         task: str = "supervised",
         feature_range: tuple[float, float] | None = None,
         n_neighbors: int = 1,
@@ -157,6 +184,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.n_groups = n_groups
         self.epsilon = epsilon
         self.n_anchors = n_anchors
+        self.n_levels = n_levels
         self.task = task
         self.feature_range = feature_range
         self.n_neighbors = n_neighbors
@@ -273,6 +301,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         check_non_negative("epsilon", self.epsilon)
         check_choice("metric", self.metric, METRICS)
         check_choice("norm", self.norm, (None, "l2"))
+        check_choice("n_levels", self.n_levels, (1, 2))
         if n_samples <= self.n_neighbors:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 1} rows, as a row is not its own "
@@ -280,17 +309,28 @@ class RandLocal(TransformerMixin, BaseEstimator):
             )
         rng = check_random_state(self.random_state)
         features = list(self._subspaces(X, rng))
+        bounds, n_levels = self._anchor_bounds(n_samples)
+        least = self.n_neighbors + bool(self.exclude_self)  # enough for all neighbours, where a row is not its own
         anchors = [
-            np.sort(sample_without_replacement(n_samples, size, random_state=rng))
-            for size in self._group_sizes(n_samples, rng)
+            np.sort(sample_without_replacement(n_samples, size, random_state=rng)).astype(np.int32)
+            for size in np.clip(draw_group_sizes(bounds, n_samples, self.n_groups, rng), least, n_samples)
         ]
-        return sample_groups(X, anchors, features, self.metric)
+        groups, samples = sample_groups(X, anchors, features, self.metric)
+        if n_levels == 1:
+            return groups, samples
+        del anchors  # as large as the groups
+        groups, needed = divided(groups, least=least, rng=rng, n_jobs=self.n_jobs)
+        return groups, samples[needed]
 
     def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64]) -> None:
         self.anchor_samples_, self.mean_distances_ = samples, means
         self.anchors_, self.anchor_rows_, self.anchor_ptr_ = groups.table, groups.rows, groups.anchor_ptr
         self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr
         self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
+        self.n_levels_ = 2 if groups.cells else 1
+        self.coarse_ptr_ = groups.cells.coarse_ptr if groups.cells else None
+        self.cell_ptr_ = groups.cells.cell_ptr if groups.cells else None
+        self.coarse_rows_ = groups.cells.coarse_rows if groups.cells else None
 
     def _subspaces(self, X: Matrix, rng: np.random.RandomState) -> Any:
         n_features = X.shape[1]
@@ -308,10 +348,11 @@ class RandLocal(TransformerMixin, BaseEstimator):
             return correlated_subspaces(X, self.n_groups, bounds, rng)
         return random_subspaces(self.n_groups, n_features, bounds, rng)
 
-    def _group_sizes(self, n_samples: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-        """Numbers of anchors: enough for all neighbours, and one more where a row must not be its own."""
-        sizes = draw_group_sizes(check_count_range("n_anchors", self.n_anchors), n_samples, self.n_groups, rng)
-        return np.clip(sizes, self.n_neighbors + bool(self.exclude_self), n_samples)
+    def _anchor_bounds(self, n_samples: int) -> tuple[tuple[int, int], int]:
+        """Lowest and highest number of anchors, and how many levels they have."""
+        if isinstance(self.n_anchors, str) and self.n_anchors == "auto":
+            return growing_bounds(n_samples)
+        return check_count_range("n_anchors", self.n_anchors, or_auto=True), self.n_levels
 
     def _nearest(
         self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
-from .._anchors import AnchorGroups, sample_groups
-from .._validation import Matrix, check_feature_count
+from .._anchors import AnchorGroups, CoarseCells, sample_groups
+from .._coarse_cells import divided
+from .._validation import Matrix, check_choice, check_feature_count
 from ._landmarks import LandmarkFeatures
 
 
@@ -30,6 +31,10 @@ class SampledLandmarks(LandmarkFeatures):
     n_landmarks : int or (int, int), default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
         logarithms. It is at most half the rows, but above `n_nearest`.
+    n_levels : {1, 2}, default=1
+        With 1 a row is compared with all landmarks of a draw. With 2, as in `RandLocal`, it goes to the nearest of some
+        coarse landmarks, over which its mean distance is taken, and is described by the nearest landmarks in that
+        one's cell: many thousands of landmarks cost as much as a few hundred do with one level.
     n_nearest : int, default=10
         Landmarks that describe a row in each draw (l_k).
     regularization : float, default=1e-4
@@ -53,6 +58,12 @@ class SampledLandmarks(LandmarkFeatures):
         Output columns of iteration t: ``landmark_ptr_[t]`` to ``landmark_ptr_[t + 1]``.
     feature_indices_ : ndarray of shape (n_iterations * columns per draw,)
         Columns of X that the draws use, one after the other.
+    coarse_ptr_ : ndarray of shape (n_iterations + 1,) or None
+        With two levels, the cells of iteration t: ``coarse_ptr_[t]`` to ``coarse_ptr_[t + 1]``.
+    coarse_rows_ : ndarray of shape (n_cells,) or None
+        For each cell, the row of `landmarks_` that is its coarse landmark.
+    cell_ptr_ : ndarray of shape (n_cells + 1,) or None
+        Output columns of cell c: ``cell_ptr_[c]`` to ``cell_ptr_[c + 1]``.
     n_nearest_ : int
         `n_nearest`, or less where there are too few rows.
     center_ : ndarray of shape (n_features_in_,) or None
@@ -63,7 +74,8 @@ class SampledLandmarks(LandmarkFeatures):
 
     Notes
     -----
-    Missing values (NaN) are left out as in `RandLocal`.
+    Missing values (NaN) are left out as in `RandLocal`. With two levels, landmarks that are equal in all columns of
+    their draw count once, and a cell has at least `n_nearest` of them.
 
     References
     ----------
@@ -86,6 +98,7 @@ class SampledLandmarks(LandmarkFeatures):
         *,
         n_columns: float = 0.2,
         n_landmarks: int | tuple[int, int] = (32, 1024),
+        n_levels: int = 1,
         n_nearest: int = 10,
         regularization: float = 1e-4,
         metric: str = "euclidean",
@@ -95,6 +108,7 @@ class SampledLandmarks(LandmarkFeatures):
         self.n_iterations = n_iterations
         self.n_columns = n_columns
         self.n_landmarks = n_landmarks
+        self.n_levels = n_levels
         self.n_nearest = n_nearest
         self.regularization = regularization
         self.metric = metric
@@ -103,9 +117,17 @@ class SampledLandmarks(LandmarkFeatures):
 
     def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> dict[str, Any]:
         count = check_feature_count("n_columns", self.n_columns, X.shape[1])
+        check_choice("n_levels", self.n_levels, (1, 2))
         columns = [np.sort(sample_without_replacement(X.shape[1], count, random_state=rng)) for _ in landmarks]
         groups, samples = sample_groups(X, landmarks, columns, self.metric)
+        if self.n_levels == 2:
+            groups, needed = divided(groups, least=self.n_nearest_, rng=rng, n_jobs=self.n_jobs)
+            samples = samples[needed]
         return {
+            "landmark_ptr_": groups.anchor_ptr,
+            "coarse_ptr_": groups.cells.coarse_ptr if groups.cells else None,
+            "coarse_rows_": groups.cells.coarse_rows if groups.cells else None,
+            "cell_ptr_": groups.cells.cell_ptr if groups.cells else None,
             "landmark_samples_": samples,
             "landmarks_": groups.table,
             "landmark_rows_": groups.rows,
@@ -126,5 +148,6 @@ class SampledLandmarks(LandmarkFeatures):
             scale=self.scale_,
             fingerprints=None,
             metric=self.metric,
+            cells=CoarseCells.of(self),
         )
         return self._nearest(groups, X)
