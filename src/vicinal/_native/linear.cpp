@@ -1,6 +1,6 @@
 #include "linear.hpp"
 
-#include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,6 +47,10 @@ public:
           n_threads_(n_threads), outputs_(problem.outputs + problem.batch_starts[number]),
           n_outputs_(problem.batch_starts[number + 1] - problem.batch_starts[number]) {
         lanes_ = n_outputs_ > 4 ? 8 : n_outputs_ > 2 ? 4 : n_outputs_;
+        for (int c = 0; c < n_outputs_; ++c) {
+            positive_[c] = static_cast<Real>(problem.positive[outputs_[c]]);
+            negative_[c] = static_cast<Real>(problem.negative[outputs_[c]]);
+        }
         const auto n = static_cast<std::size_t>(problem.rows.n_rows);
         const auto size = (static_cast<std::size_t>(problem.rows.n_columns) + 1) * static_cast<std::size_t>(lanes_);
         duals_.assign(n * static_cast<std::size_t>(lanes_), 0);
@@ -99,6 +103,7 @@ private:
     const std::int32_t* outputs_;
     const int n_outputs_;
     int lanes_ = 0;
+    Real positive_[MOST_LANES] = {}, negative_[MOST_LANES] = {};  // factors of the lanes' outputs
     std::vector<Real> duals_, weights_;
     std::vector<double> exact_weights_;
     std::vector<std::int32_t> order_;
@@ -163,22 +168,45 @@ private:
         }
     }
 
+    // Targets and caps of all lanes; those without an output have a cap of zero, and stay where they are.
+    void read_lanes(std::int64_t row, Real* y, Real* most) const {
+        const Real weight = static_cast<Real>(problem_.weights[row]);
+        if (problem_.targets) {
+            const double* targets = problem_.targets + row * problem_.n_outputs;
+            for (int c = 0; c < n_outputs_; ++c) y[c] = static_cast<Real>(targets[outputs_[c]]), most[c] = weight;
+            return;
+        }
+        for (int c = 0; c < MOST_LANES; ++c) y[c] = -1, most[c] = weight * negative_[c];
+        const std::int32_t label = problem_.labels[row];
+        for (int c = 0; c < n_outputs_; ++c) {
+            if (outputs_[c] == label) y[c] = 1, most[c] = weight * positive_[c];
+        }
+    }
+
     bool move(std::int64_t row, double& gap) {
-        Real scores[MOST_LANES], steps[MOST_LANES] = {};
+        // Plain arithmetic is done for all lanes at once, exponentials for those with an output alone.
+        constexpr bool PLAIN = !std::is_same_v<Loss, Logistic>;
+        Real scores[MOST_LANES] = {}, y[MOST_LANES] = {}, most[MOST_LANES] = {};
+        Real before[MOST_LANES] = {}, after[MOST_LANES] = {}, steps[MOST_LANES] = {}, gaps[MOST_LANES] = {};
         Real* own = weights_.data() + problem_.rows.n_columns * lanes_;
         Real* duals = duals_.data() + row * lanes_;
         const Real q = static_cast<Real>(lengths_[static_cast<std::size_t>(row)]);
         const Real constant = static_cast<Real>(problem_.constant);
         loops_.scores(problem_.rows, row, weights_.data(), lanes_, scores);
+        read_lanes(row, y, most);
+        for (int c = 0; c < lanes_; ++c) scores[c] += constant * own[c], before[c] = duals[c];
+        const int count = PLAIN ? MOST_LANES : n_outputs_;
+        for (int c = 0; c < count; ++c) {
+            gaps[c] = static_cast<Real>(loss_.loss(scores[c], y[c], most[c]) +
+                                        loss_.conjugate(before[c], y[c], most[c]) + before[c] * scores[c]);
+            after[c] = loss_.step(before[c], scores[c], y[c], q, most[c]);
+            steps[c] = after[c] - before[c];
+        }
         bool moved = false;
         for (int c = 0; c < n_outputs_; ++c) {
-            const Real score = scores[c] + constant * own[c];
-            const Real y = static_cast<Real>(target(row, c)), most = static_cast<Real>(cap(row, c));
-            gap += loss_.loss(score, y, most) + loss_.conjugate(duals[c], y, most) + duals[c] * score;
-            const Real changed = loss_.step(duals[c], score, y, q, most);
-            steps[c] = changed - duals[c];
+            gap += gaps[c];
             moved |= steps[c] != 0;
-            duals[c] = changed;
+            duals[c] = after[c];
         }
         if (!moved) return false;
         loops_.add(problem_.rows, row, steps, lanes_, weights_.data());
