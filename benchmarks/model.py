@@ -34,8 +34,9 @@ TASKS = {  # the data set, rows to learn from (None: all), groups (None: rows as
 QUICK = {"quick": ("made rows", 2000, 50, 10.0)}
 MODELS = {
     "LocalLinearClassifier": "ours(n_jobs=2)",
-    "the same, five passes": "ours(n_jobs=2, max_iter=5)",
     "the same, one thread": "ours(n_jobs=1)",
+    "the same, gap 0.1": "ours(n_jobs=2, tol=0.1)",
+    "the same, gap 0.1, one thread": "ours(n_jobs=1, tol=0.1)",
     "the same, gap 1e-4": "ours(n_jobs=2, tol=1e-4)",
     "the same, logistic": "ours(n_jobs=2, loss='logistic')",
     "LinearSVC (dual)": "LinearSVC(C=C, dual=True, random_state=0)",
@@ -84,7 +85,7 @@ def figures(model, X, y, X_test, y_test) -> dict:
     def fit() -> tuple[float, float]:
         wall, cpu = time.perf_counter(), time.process_time()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # fewer passes than convergence takes are part of the comparison
+            warnings.simplefilter("ignore")  # a peer that did not converge is part of the comparison
             model.fit(X, y)
         return time.perf_counter() - wall, time.process_time() - cpu
 
