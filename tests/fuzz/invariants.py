@@ -82,7 +82,8 @@ def answer(model, X):
         return asked(model.scores_between, np.arange(len(model.names_)), np.arange(len(model.names_)))
     if not hasattr(model, "transform") and hasattr(type(model), "kernel"):  # a method, not a parameter
         return np.diagonal(asked(model.kernel, X))
-    out = asked(model.transform if hasattr(model, "transform") else model.decision_function, X)
+    method = next(name for name in ("transform", "decision_function", "predict") if hasattr(model, name))
+    out = asked(getattr(model, method), X)
     if hasattr(out, "to_numpy"):
         return out.to_numpy()
     return out.toarray() if sp.issparse(out) else np.asarray(out)

@@ -228,3 +228,18 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="two classes"):
         model.fit(X, np.ones(60))
     assert model.coef_ is before
+
+
+def test_values_whose_squares_cannot_be_added_are_refused():
+    X = rows_of_kind("dense")
+    X[3, 2] = 1e60
+    with pytest.raises(ValueError, match=r"go up to 1e\+60.*scale X first"):
+        LocalLinearClassifier().fit(X, np.arange(60) % 2)
+
+
+def test_columns_of_very_different_sizes_and_equal_ones():
+    X = rows_of_kind("dense") * np.r_[1e4, 1e-4, np.ones(10)]
+    X[:, 5] = X[:, 4]
+    y = labels_of(X, 2)
+    assert LocalLinearClassifier(tol=0.5).fit(X, y).score(X, y) > 0.9
+    assert LocalLinearClassifier(loss="hinge", random_state=0).fit(X[:, 4:5], y).coef_.shape == (1, 1)

@@ -17,6 +17,7 @@ from .._validation import Matrix, check_choice, check_count, check_positive, che
 from ._coded_rows import CodedRows, CodedRowsBuilder
 from ._solver import Outputs, Solved, solve
 
+LARGEST = 1e50  # value whose squares, times weights, can still be added up
 BLOCK = 8192  # rows whose local features exist at a time
 
 
@@ -101,6 +102,13 @@ class LinearOnCodes(BaseEstimator):
     def _fitted_rows(self, X: Matrix) -> tuple[Matrix | CodedRows, float]:
         """What the solver is given, and the number by which the features were multiplied."""
         if self.features is None:
+            entries = X.data if sp.issparse(X) else X
+            largest = float(np.abs(entries).max(initial=0.0))
+            if largest > LARGEST:
+                raise ValueError(
+                    f"Values of X go up to {largest:.3g}, whose squares {type(self).__name__} cannot add up; scale X "
+                    "first, for example with sklearn.preprocessing.StandardScaler."
+                )
             return X, 1.0
         if not (self.warm_start and hasattr(self, "features_")):
             self.features_ = clone(self.features).fit(X)

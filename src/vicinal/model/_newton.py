@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
@@ -27,6 +26,12 @@ def loss_and_slopes(name: str, knee: float, scores: Array, targets: Array) -> tu
     near = np.abs(apart) <= knee
     lines = knee * (2 * np.abs(apart) - knee) if np.isfinite(knee) else 0.0
     return np.where(near, apart**2, lines), 2 * np.clip(apart, -knee, knee), 2.0 * near
+
+
+def _solved(hessian: Array, gradient: Array) -> Array:
+    """The solution for columns brought to one size, of which some may say the same."""
+    size = np.sqrt(np.diag(hessian))
+    return np.linalg.lstsq(hessian / size[:, None] / size, gradient / size, rcond=None)[0] / size
 
 
 class NewtonProblem:
@@ -57,7 +62,7 @@ class NewtonProblem:
                 break
             hessian = self.rows.T @ (self.rows * (caps * curves)[:, None])
             hessian[np.diag_indices_from(hessian)] += 1
-            step = -scipy.linalg.solve(hessian, gradient, assume_a="pos")
+            step = -_solved(hessian, gradient)
             size = self._size(w, step, primal, float(gradient @ step), targets, caps)
             if size == 0:  # the last digits of the objective
                 break

@@ -149,7 +149,7 @@ def native_rows(rows: Matrix | CodedRows) -> tuple[bool, Any]:
         values = np.ascontiguousarray(rows.data)
         parts = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False)
         return _is_single(values), (values, *map(np.ascontiguousarray, parts), rows.shape[1])
-    values = np.ascontiguousarray(rows)
+    values = np.ascontiguousarray(rows).ravel().reshape(rows.shape)  # of one column, strides may be anything
     return _is_single(values), values
 
 
