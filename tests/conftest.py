@@ -26,7 +26,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # The tests of the compiled part alone run on every instruction set anyway.
 NUMERICAL = ("test_graphs.py", "test_cluster.py", "test_local_spectral.py")
-NUMERICAL_FOLDERS = ("expand", "link", "local", "optim", "select")
+NUMERICAL_FOLDERS = ("expand", "link", "local", "model", "optim", "outlier", "select")
 # Those whose subject is computed by loops that are compiled once per instruction set.
 NATIVE = (
     "test_alignment.py",
@@ -43,7 +43,7 @@ NATIVE = (
     "test_snfs.py",
     "test_walks.py",
 )
-NATIVE_FOLDERS = ("local",)
+NATIVE_FOLDERS = ("local", "model")
 
 
 def pytest_ignore_collect(collection_path, config):

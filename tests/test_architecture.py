@@ -24,7 +24,7 @@ BOXES = [
     {"graphs", "network", "views"},
     {"_linked_rows"},
     {"local", "expand", "learned", "select", "link", "cluster"},
-    {"outlier"},
+    {"outlier", "model"},
     {"vicinal"},  # the public names, and the version
     {"metrics", "datasets", "explain", "_files", "_models"},
     {"experiments"},

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
+    from .model import LocalLinearClassifier, LocalLinearRegressor
     from .outlier import LocalOutlierDetector, NeighborOutlierDetector
     from .select import (
         CDMAFS,
@@ -87,6 +88,8 @@ __all__ = [
     "LaplacianScore",
     "LearnedKernelFeatures",
     "LinkRanking",
+    "LocalLinearClassifier",
+    "LocalLinearRegressor",
     "LocalOutlierDetector",
     "LocalSpectralClustering",
     "MaximumVariance",
@@ -112,7 +115,7 @@ __all__ = [
 ]
 
 # The modules that define the classes above.
-_HOMES = ("local", "expand", "learned", "select", "link", "outlier", "cluster")
+_HOMES = ("local", "expand", "learned", "select", "link", "outlier", "model", "cluster")
 _MODULES = (*_HOMES, "datasets", "experiments", "explain", "graphs", "metrics", "network", "report", "views")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports names that do not exist

@@ -84,7 +84,8 @@ def answer(model, X):
         return np.diagonal(asked(model.kernel, X))
     if is_clusterer(model):
         return asked(model.predict, X).astype(float)
-    out = asked(model.transform if hasattr(model, "transform") else model.decision_function, X)
+    method = next(name for name in ("transform", "decision_function", "predict") if hasattr(model, name))
+    out = asked(getattr(model, method), X)
     if hasattr(out, "to_numpy"):
         return out.to_numpy()
     return out.toarray() if sp.issparse(out) else np.asarray(out)

@@ -345,3 +345,24 @@ def pair_kernel(
 def ordered_pairs(
     scores: NDArray[np.float64], grades: NDArray[np.float64], ranks: NDArray[np.int32], weights: NDArray[np.float64]
 ) -> float: ...
+def fit_linear(
+    rows: Any,
+    loss: int,
+    knee: float,
+    constant: float,
+    labels: NDArray[np.int32] | None,
+    targets: NDArray[np.float64] | None,
+    weights: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    outputs: NDArray[np.int32],
+    batch_starts: NDArray[np.int32],
+    tol: float,
+    max_epochs: int,
+    seed: int,
+    duals: NDArray[np.float32] | NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    reports: NDArray[np.float64],
+    n_threads: int = 1,
+    callback: Callable[[float], object] | None = None,
+    isa: str = "",
+) -> None: ...

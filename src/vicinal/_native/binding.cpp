@@ -197,4 +197,5 @@ NB_MODULE(_core, m) {
     bind_alignment(m);
     bind_stumps(m);
     bind_pair_network(m);
+    bind_linear(m);
 }

@@ -29,6 +29,7 @@ void bind_latent(nb::module_& m);
 void bind_alignment(nb::module_& m);
 void bind_stumps(nb::module_& m);
 void bind_pair_network(nb::module_& m);
+void bind_linear(nb::module_& m);
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

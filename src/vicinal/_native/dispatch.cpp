@@ -2,14 +2,15 @@
 
 namespace vicinal {
 
-#define DECLARE(isa)                  \
-    namespace isa {                   \
-    extern const Kernels<float> f32;  \
-    extern const Kernels<double> f64; \
-    HashColumns hash_columns;         \
-    Exponentials exponentials;        \
-    TakeSampledStep sampled_step;     \
-    PairOfRow pair_network;           \
+#define DECLARE(isa)                   \
+    namespace isa {                    \
+    extern const Kernels<float> f32;   \
+    extern const Kernels<double> f64;  \
+    HashColumns hash_columns;          \
+    Exponentials exponentials;         \
+    TakeSampledStep sampled_step;      \
+    PairOfRow pair_network;            \
+    extern const LinearKernels linear; \
     }
 
 DECLARE(baseline)
@@ -20,7 +21,8 @@ static const InstructionSet baseline_set = {"baseline",
                                             baseline::hash_columns,
                                             baseline::exponentials,
                                             baseline::sampled_step,
-                                            baseline::pair_network};
+                                            baseline::pair_network,
+                                            &baseline::linear};
 
 #if defined(__x86_64__)
 DECLARE(avx2)
@@ -32,7 +34,8 @@ static const InstructionSet avx2_set = {"avx2",
                                         avx2::hash_columns,
                                         avx2::exponentials,
                                         avx2::sampled_step,
-                                        avx2::pair_network};
+                                        avx2::pair_network,
+                                        &avx2::linear};
 static const InstructionSet avx512_set = {"avx512",
                                           [] {
                                               return __builtin_cpu_supports("avx512f") &&
@@ -46,7 +49,8 @@ static const InstructionSet avx512_set = {"avx512",
                                           avx512::hash_columns,
                                           avx512::exponentials,
                                           avx512::sampled_step,
-                                          avx512::pair_network};
+                                          avx512::pair_network,
+                                          &avx512::linear};
 const InstructionSet* const instruction_sets[] = {&avx512_set, &avx2_set, &baseline_set};
 const int n_instruction_sets = 3;
 #elif defined(__aarch64__)
@@ -58,7 +62,8 @@ static const InstructionSet neon_set = {"neon",
                                         neon::hash_columns,
                                         neon::exponentials,
                                         neon::sampled_step,
-                                        neon::pair_network};
+                                        neon::pair_network,
+                                        &neon::linear};
 const InstructionSet* const instruction_sets[] = {&neon_set, &baseline_set};
 const int n_instruction_sets = 2;
 #else

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "linear_rows.hpp"
+
 namespace vicinal {
 
 constexpr int ROWS = 32;
@@ -189,6 +191,7 @@ struct InstructionSet {
     Exponentials* exponentials;
     TakeSampledStep* sampled_step;
     PairOfRow* pair_network;
+    const LinearKernels* linear;
 };
 
 // Best first; the last one runs everywhere.

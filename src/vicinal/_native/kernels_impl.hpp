@@ -359,6 +359,7 @@ constexpr Kernels<Real> table = {
 }  // namespace
 
 #include "hashing_impl.hpp"
+#include "linear_impl.hpp"
 #include "neighbors_impl.hpp"
 #include "pair_network_impl.hpp"
 #include "sampled_impl.hpp"

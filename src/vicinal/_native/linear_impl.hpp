@@ -1,0 +1,159 @@
+// Products of a row with the weights of several outputs, and steps of these weights along a row. Included by
+// kernels_impl.hpp inside a namespace of each instruction set; no include guard.
+
+namespace {
+
+template <class Real, int LANES>
+struct LaneVector {
+    typedef Real V __attribute__((vector_size(LANES * sizeof(Real))));
+};
+template <class Real>
+struct LaneVector<Real, 1> {
+    typedef Real V;
+};
+
+template <class Value>
+struct DenseEntries {
+    const Value* values;
+    std::int64_t count;
+    std::int64_t column(std::int64_t e) const { return e; }
+    Value value(std::int64_t e) const { return values[e]; }
+};
+
+template <class Value>
+struct CsrEntries {
+    const Value* values;
+    const std::int32_t* columns;
+    std::int64_t count;
+    std::int64_t column(std::int64_t e) const { return columns[e]; }
+    Value value(std::int64_t e) const { return values[e]; }
+};
+
+template <class Code, bool VALUED>
+struct CodedEntries {
+    const Code* codes;
+    const std::uint8_t* values;
+    const std::int32_t* offsets;
+    const float* scales;
+    std::int64_t count;
+    std::int64_t column(std::int64_t e) const { return offsets[e] + static_cast<std::int64_t>(codes[e]); }
+    float value(std::int64_t e) const { return VALUED ? scales[e] * static_cast<float>(values[e]) : scales[e]; }
+};
+
+template <bool VALUED, class F>
+inline void coded_entries(const LinearRows& x, std::int64_t row, F f) {
+    const std::int64_t b = x.runs[0], p = x.runs[1], q = x.runs[2];
+    const auto* values = static_cast<const std::uint8_t*>(x.values) + (VALUED ? row * (b + p + q) : 0);
+    if (b) f(CodedEntries<std::uint8_t, VALUED>{x.bytes + row * b, values, x.offsets, x.scales, b});
+    if (p) f(CodedEntries<std::uint16_t, VALUED>{x.pairs + row * p, values + b, x.offsets + b, x.scales + b, p});
+    if (q) {
+        f(CodedEntries<std::int32_t, VALUED>{x.quads + row * q, values + b + p, x.offsets + b + p, x.scales + b + p,
+                                             q});
+    }
+}
+
+template <class Value, class F>
+inline void plain_entries(const LinearRows& x, std::int64_t row, F f) {
+    const auto* values = static_cast<const Value*>(x.values);
+    if (x.kind == RowKind::dense) {
+        f(DenseEntries<Value>{values + row * x.n_columns, x.n_columns});
+    } else {
+        const std::int64_t start = x.starts[row];
+        f(CsrEntries<Value>{values + start, x.columns + start, x.starts[row + 1] - start});
+    }
+}
+
+// Calls f with the row's entries, one run of groups after the other.
+template <class F>
+inline void with_entries(const LinearRows& x, std::int64_t row, F f) {
+    if (x.kind == RowKind::coded) {
+        x.values ? coded_entries<true>(x, row, f) : coded_entries<false>(x, row, f);
+    } else {
+        x.doubles ? plain_entries<double>(x, row, f) : plain_entries<float>(x, row, f);
+    }
+}
+
+template <class Weight, int LANES>
+inline void row_scores(const LinearRows& x, std::int64_t row, const Weight* weights, Weight* out) {
+    using V = typename LaneVector<Weight, LANES>::V;
+    constexpr int ABREAST = 4;  // sums that do not wait for each other
+    V sums[ABREAST] = {};
+    with_entries(x, row, [&](const auto& entries) {
+        std::int64_t e = 0;
+        for (; e + ABREAST <= entries.count; e += ABREAST) {
+            UNROLL for (int i = 0; i < ABREAST; ++i) {
+                V w;
+                __builtin_memcpy(&w, weights + entries.column(e + i) * LANES, sizeof w);
+                sums[i] += w * static_cast<Weight>(entries.value(e + i));
+            }
+        }
+        for (; e < entries.count; ++e) {
+            V w;
+            __builtin_memcpy(&w, weights + entries.column(e) * LANES, sizeof w);
+            sums[0] += w * static_cast<Weight>(entries.value(e));
+        }
+    });
+    const V sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    __builtin_memcpy(out, &sum, sizeof sum);
+}
+
+template <class Weight, int LANES>
+inline void row_add(const LinearRows& x, std::int64_t row, const Weight* steps, Weight* weights) {
+    using V = typename LaneVector<Weight, LANES>::V;
+    V step;
+    __builtin_memcpy(&step, steps, sizeof step);
+    with_entries(x, row, [&](const auto& entries) {
+        for (std::int64_t e = 0; e < entries.count; ++e) {
+            Weight* place = weights + entries.column(e) * LANES;
+            V w;
+            __builtin_memcpy(&w, place, sizeof w);
+            w += step * static_cast<Weight>(entries.value(e));
+            __builtin_memcpy(place, &w, sizeof w);
+        }
+    });
+}
+
+template <class Weight>
+void scores_of_row(const LinearRows& x, std::int64_t row, const Weight* weights, int lanes, Weight* out) {
+    switch (lanes) {
+        case 1:
+            return row_scores<Weight, 1>(x, row, weights, out);
+        case 2:
+            return row_scores<Weight, 2>(x, row, weights, out);
+        case 4:
+            return row_scores<Weight, 4>(x, row, weights, out);
+        default:
+            return row_scores<Weight, 8>(x, row, weights, out);
+    }
+}
+
+template <class Weight>
+void add_row(const LinearRows& x, std::int64_t row, const Weight* steps, int lanes, Weight* weights) {
+    switch (lanes) {
+        case 1:
+            return row_add<Weight, 1>(x, row, steps, weights);
+        case 2:
+            return row_add<Weight, 2>(x, row, steps, weights);
+        case 4:
+            return row_add<Weight, 4>(x, row, steps, weights);
+        default:
+            return row_add<Weight, 8>(x, row, steps, weights);
+    }
+}
+
+double squared_length(const LinearRows& x, std::int64_t row) {
+    double sums[4] = {};
+    with_entries(x, row, [&](const auto& entries) {
+        for (std::int64_t e = 0; e < entries.count; ++e) {
+            const double value = entries.value(e);
+            sums[e & 3] += value * value;
+        }
+    });
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+extern const LinearKernels linear;
+const LinearKernels linear = {
+    {scores_of_row<float>, add_row<float>}, {scores_of_row<double>, add_row<double>}, squared_length};

@@ -1,0 +1,142 @@
+"""What linear models on codes share: rows as they are or by a map to local features, and the call of the solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from .._messages import warn_not_converged
+from .._validation import Matrix, check_choice, check_count, check_positive, checked_rows
+from ._coded_rows import CodedRows, CodedRowsBuilder
+from ._solver import Outputs, Solved, solve
+
+LARGEST = 1e50  # value whose squares, times weights, can still be added up
+BLOCK = 8192  # rows whose local features exist at a time
+
+
+class LinearOnCodes(BaseEstimator):
+    """Checks and the fit that classifier and regressor share."""
+
+    features: Any
+    loss: str
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    tol: float
+    max_iter: int
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    coef_: Any
+    intercept_: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        if self.features is not None:
+            inner = get_tags(self.features).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    def _checked(self, X: ArrayLike, y: Any = "no_validation", *, reset: bool, **more: Any) -> Any:
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        options = {"accept_sparse": "csr" if get_tags(self).input_tags.sparse else False, "ensure_all_finite": finite}
+        return checked_rows(self, X, y, reset=reset, **options, **more)
+
+    def _check_parameters(self, losses: tuple[str, ...]) -> None:
+        check_choice("loss", self.loss, losses)
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        check_positive("intercept_scaling", self.intercept_scaling)
+
+    def _row_weights(self, X: Matrix, sample_weight: ArrayLike | None) -> NDArray[np.float64]:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("All weights of rows are zero; at least one has to be above 0.")
+        return weights * self.C
+
+    def _fit_rows(self, X: Matrix, outputs: Outputs, weights: NDArray[np.float64], **options: Any) -> None:
+        """Fits maps, solves, and keeps what the solver found."""
+        rows, factor = self._fitted_rows(X)
+        start = self._start(X.shape[0], len(outputs.counts))
+        solved = solve(
+            rows,
+            outputs,
+            weights,
+            loss=options.pop("loss", self.loss),
+            constant=self.intercept_scaling if self.fit_intercept else 0.0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            duals=start,
+            n_jobs=self.n_jobs,
+            **options,
+        )
+        self._keep(solved, factor)
+
+    def _keep(self, solved: Solved, factor: float) -> None:
+        self.coef_ = solved.coefficients[:, :-1] * factor
+        self.intercept_ = solved.coefficients[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
+        self.n_iter_, self.objective_, self.duality_gap_ = solved.n_iter, solved.primal, solved.gap
+        if self.warm_start:
+            self._duals, self._duals_C = solved.duals, self.C
+        if solved.gap > self.tol:
+            detail = f"the duality gap is {solved.gap:.2g} of the objective, and tol={self.tol:g}"
+            warn_not_converged(self, solved.n_iter, steps="passes over the rows", detail=detail)
+
+    def _start(self, n_rows: int, n_outputs: int) -> NDArray[Any] | None:
+        """The former fit's dual variables, scaled to the new C, if they are those of as many rows and outputs."""
+        known = getattr(self, "_duals", None)
+        if not self.warm_start or known is None or known.shape != (n_rows, n_outputs):
+            return None
+        return known * known.dtype.type(self.C / self._duals_C)
+
+    def _fitted_rows(self, X: Matrix) -> tuple[Matrix | CodedRows, float]:
+        """What the solver is given, and the number by which the features were multiplied."""
+        if self.features is None:
+            entries = X.data if sp.issparse(X) else X
+            largest = float(np.abs(entries).max(initial=0.0))
+            if largest > LARGEST:
+                raise ValueError(
+                    f"Values of X go up to {largest:.3g}, whose squares {type(self).__name__} cannot add up; scale X "
+                    "first, for example with sklearn.preprocessing.StandardScaler."
+                )
+            return X, 1.0
+        if not (self.warm_start and hasattr(self, "features_")):
+            self.features_ = clone(self.features).fit(X)
+        rows = coded_features(self.features_, X)
+        factor = 1 / np.sqrt(max(rows.mean_squared_length(), 1e-300))
+        return rows.scaled(factor), factor
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        given = self._checked(X, reset=False)
+        if self.features is None:
+            return safe_sparse_dot(given, self.coef_.T, dense_output=True) + self.intercept_
+        blocks = (self.features_.transform(given[rows]) for rows in _blocks(given.shape[0]))
+        return np.concatenate([block @ self.coef_.T for block in blocks]) + self.intercept_
+
+
+def coded_features(features: Any, X: Matrix) -> CodedRows:
+    """The local features of X by a fitted map, as codes; they exist as CSR for a block of rows at a time."""
+    if not hasattr(features, "anchor_ptr_"):
+        raise ValueError(
+            f"features must be a map with groups of anchors, such as RandLocal; got {type(features).__name__}. Put "
+            "other maps before this model with sklearn.pipeline.make_pipeline."
+        )
+    builder = CodedRowsBuilder(features.anchor_ptr_, X.shape[0], getattr(features, "n_neighbors", 1))
+    for rows in _blocks(X.shape[0]):
+        builder.add(sp.csr_array(features.transform(X[rows])))
+    return builder.finished()
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(start, min(n_rows, start + BLOCK)) for start in range(0, n_rows, BLOCK)]

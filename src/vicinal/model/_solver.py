@@ -1,0 +1,160 @@
+"""One linear problem for the compiled solver: rows, outputs, weights; what comes back, with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .. import _native
+from .._calls import current_callback, n_threads
+from .._validation import Matrix, canonical
+from ._coded_rows import CodedRows
+from ._newton import NewtonProblem
+
+CLASSIFICATION = ("squared_hinge", "hinge", "logistic")
+LOSSES = (*CLASSIFICATION, "huber")
+MOST_LANES = 8  # outputs whose weights lie side by side
+NARROW = 100  # columns up to which Newton's steps, where the loss has derivatives, beat dual ones
+LARGEST_LENGTH = 1e30  # squared, of all rows together, up to which single precision is trusted
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a linear model is fitted to: classes against the rest, or numbers.
+
+    `factors` has two numbers per output, by which the weights of rows of its class and of all other rows are
+    multiplied. `counts` orders the outputs: those with many rows are solved together.
+    """
+
+    factors: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    labels: NDArray[np.int32] | None = None
+    targets: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Weights with the intercepts', both objectives at them, and where the solver ended."""
+
+    coefficients: NDArray[np.float64]
+    duals: NDArray[Any]
+    primal: float
+    dual: float
+    n_iter: int
+
+    @property
+    def gap(self) -> float:
+        """How far the primal objective may be above the optimum, as a share of it."""
+        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+def solve(
+    rows: Matrix | CodedRows,
+    outputs: Outputs,
+    weights: NDArray[np.float64],
+    *,
+    loss: str,
+    knee: float = np.inf,
+    constant: float,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    duals: NDArray[Any] | None = None,
+    n_jobs: int | None = None,
+) -> Solved:
+    """Minimises ``|w|^2 / 2 + sum of weights times losses`` for each output, up to a relative gap of `tol`."""
+    if loss != "hinge" and rows.shape[1] <= NARROW and rows.shape[0] > rows.shape[1]:
+        problem = NewtonProblem(rows.to_csr() if isinstance(rows, CodedRows) else rows, constant, loss, knee)
+        return _by_newton(problem, outputs, weights, duals, tol, max_iter)
+    single, native = native_rows(rows)
+    n_rows, n_columns = rows.shape
+    n_outputs = len(outputs.counts)
+    dtype = np.float32 if single else np.float64
+    known: Any = np.zeros((n_rows, n_outputs), dtype) if duals is None else np.array(duals, dtype, order="C")
+    order, starts = batches(outputs.counts)
+    coefficients = np.empty((n_outputs, n_columns + 1))
+    reports = np.empty((len(starts) - 1, 3))
+    _native.fit_linear(
+        native,
+        LOSSES.index(loss),
+        float(knee),
+        float(constant),
+        outputs.labels,
+        outputs.targets,
+        np.ascontiguousarray(weights, dtype=np.float64),
+        np.ascontiguousarray(outputs.factors),
+        order,
+        starts,
+        float(tol),
+        int(max_iter),
+        seed,
+        known,
+        coefficients,
+        reports,
+        n_threads(n_jobs),
+        current_callback(),
+    )
+    primal, dual, _ = reports.sum(axis=0)
+    return Solved(coefficients, known, float(primal), float(dual), int(reports[:, 2].max()))
+
+
+def _by_newton(
+    problem: NewtonProblem,
+    outputs: Outputs,
+    weights: NDArray[np.float64],
+    duals: NDArray[Any] | None,
+    tol: float,
+    max_iter: int,
+) -> Solved:
+    n_outputs = len(outputs.counts)
+    found = []
+    for c in range(n_outputs):
+        if outputs.targets is not None:
+            targets, caps = outputs.targets[:, c], weights
+        else:
+            targets = np.where(outputs.labels == c, 1.0, -1.0)
+            caps = weights * np.where(targets > 0, outputs.factors[0, c], outputs.factors[1, c])
+        start = np.zeros(problem.rows.shape[1]) if duals is None else problem.rows.T @ duals[:, c].astype(np.float64)
+        found.append(problem.minimise(start, targets, caps, tol, max_iter))
+    coefficients, known, primals, gaps, n_iters = zip(*found, strict=True)
+    primal = float(sum(primals))
+    return Solved(np.stack(coefficients), np.stack(known, axis=1), primal, primal - float(sum(gaps)), int(max(n_iters)))
+
+
+def batches(counts: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Outputs in batches that threads take one at a time: which outputs, and where each batch starts.
+
+    The largest classes, up to four of them with half of the rows, come first: most rows matter to them, while rows
+    sleep through most passes of a batch of small classes.
+    """
+    order = np.argsort(-counts, kind="stable").astype(np.int32)
+    if len(order) <= 2:
+        return order, np.array([0, len(order)], dtype=np.int32)
+    shares = np.cumsum(counts[order]) / max(counts.sum(), 1e-300)
+    first = int(np.clip(np.searchsorted(shares, 0.5) + 1, 2, min(4, len(order) - 1)))
+    starts = [0, *range(first, len(order), MOST_LANES), len(order)]
+    return order, np.array(starts, dtype=np.int32)
+
+
+def native_rows(rows: Matrix | CodedRows) -> tuple[bool, Any]:
+    """Whether single precision does, and the rows as the compiled part takes them."""
+    if isinstance(rows, CodedRows):
+        return True, rows.native()
+    if sp.issparse(rows):
+        rows = canonical(rows)
+        values = np.ascontiguousarray(rows.data)
+        parts = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False)
+        return _is_single(values), (values, *map(np.ascontiguousarray, parts), rows.shape[1])
+    values = np.ascontiguousarray(rows).ravel().reshape(rows.shape)  # of one column, strides may be anything
+    return _is_single(values), values
+
+
+def _is_single(values: NDArray[Any]) -> bool:
+    if values.dtype != np.float32:
+        return False
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    return largest**2 * max(1, values.size) < LARGEST_LENGTH
