@@ -125,6 +125,11 @@ class TestProtocol:
         touched = {place for place, value in self.hashes().items() if before[place] != value}
         assert touched == {("iris", "randlocal"), ("wine", "randlocal")}
 
+    def test_a_parameter_that_came_later_counts_where_it_changes_something(self):
+        one, two = (describe_method(find_method("randlocal").fixing({"n_levels": n}, {})) for n in (1, 2))
+        assert "n_levels" not in one[3][1]
+        assert two[3][1]["n_levels"] == "2"
+
     def test_changes_with_the_grid_of_the_svm(self, monkeypatch):
         before = self.hashes()
         monkeypatch.setattr(_method, "C_GRID", (1.0, 10.0))

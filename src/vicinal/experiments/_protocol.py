@@ -16,6 +16,8 @@ from ._method import Context, Method
 # Grids may depend on the size of the data; those of this context stand for all.
 SOME_CONTEXT = Context(n_rows=1000, n_features=10)
 NO_MATTER = ("n_jobs", "random_state", "verbose")
+# Parameters that came when there were results already, with the value that leaves all as it was.
+CAME_LATER = {"n_levels": 1}
 
 
 def protocol_of(experiment: Experiment, cell: Cell) -> str:
@@ -92,7 +94,8 @@ def describe_method(method: Method) -> list[Any]:
 
 
 def _describe(estimator: Any) -> Any:
-    """All parameters of our own estimators; of others those that are not at their defaults, which may gain new ones."""
+    """All parameters of our own estimators, but for those that came later and leave all as it was; of others those
+    that are not at their defaults, which may gain new ones."""
     if hasattr(estimator, "steps"):
         return [_describe(step) for _, step in estimator.steps]
     name = type(estimator).__name__
@@ -100,8 +103,12 @@ def _describe(estimator: Any) -> Any:
         own = estimator.get_params(deep=False)
         changed = {key: value for key, value in own.items() if value != _default(estimator, key)}
         return [name, {key: _described(value) for key, value in sorted(changed.items()) if key not in NO_MATTER}]
-    parameters = estimator.get_params()
-    return [name, {key: repr(value) for key, value in sorted(parameters.items()) if key not in NO_MATTER}]
+    parameters = {
+        key: repr(value)
+        for key, value in sorted(estimator.get_params().items())
+        if key not in NO_MATTER and (key not in CAME_LATER or value != CAME_LATER[key])
+    }
+    return [name, parameters]
 
 
 def _described(value: Any) -> Any:
