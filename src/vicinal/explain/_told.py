@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,16 +16,18 @@ from ._reasons import Reasons, as_text
 ROWS_IN_WORDS = 3
 
 
-class ExplainedRows:
+class ExplainedRows(ABC):
     """Rows with `reasons(place)` for each, and `_taken(part)` for some of them."""
 
     rows: NDArray[np.integer]
 
+    @abstractmethod
     def reasons(self, place: int = 0) -> Reasons:
-        raise NotImplementedError
+        """What is said of one of the rows."""
 
+    @abstractmethod
     def _taken(self, part: slice) -> Any:
-        raise NotImplementedError
+        """The same explanation of some of the rows."""
 
     def __len__(self) -> int:
         return len(self.rows)

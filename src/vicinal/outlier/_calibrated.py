@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._validation import check_share
 AUTO_OFFSET = -2.0  # as strange as one training row in a hundred
 
 
-class CalibratedDetector(OutlierMixin, BaseEstimator):
+class CalibratedDetector(OutlierMixin, BaseEstimator, ABC):
     """A detector with `score_samples`, `offset_` and `calibration_scores_`."""
 
     contamination: Any
@@ -23,8 +24,9 @@ class CalibratedDetector(OutlierMixin, BaseEstimator):
     offset_: float
     calibration_scores_: NDArray[np.float64]
 
+    @abstractmethod
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Minus how strange each row is."""
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """`score_samples` minus `offset_`: negative for outliers.
