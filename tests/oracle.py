@@ -117,30 +117,32 @@ def _in_own_subspace(model, X, training, sample, basis):
 
 def sampled_landmarks(model, X, training):
     """Alg. 5 and 6."""
-    X, training = (np.asarray(part, np.float64) for part in (X, training))
-    blocks = []
     count = len(model.feature_indices_) // model.n_iterations
-    for t in range(model.n_iterations):
-        columns = model.feature_indices_[t * count : (t + 1) * count]
-        drawn = model.landmark_samples_[model.landmark_rows_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]]
-        D = distances(X[:, columns], training[np.ix_(drawn, columns)], model.metric)
-        mean = None
-        if model.coarse_ptr_ is not None:
-            coarse = training[np.ix_(model.landmark_samples_[coarse_rows(model, t)], columns)]
-            D_coarse = distances(X[:, columns], coarse, model.metric)
-            D, mean = within_cells(D, D_coarse, cells_of(model, t)), D_coarse.mean(1, keepdims=True)
-        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization, mean))
-    return np.hstack(blocks)
+    drawn = model.landmark_samples_[model.landmark_rows_]
+    return _by_landmarks(
+        model, X, training, drawn, lambda t, rows: rows[:, model.feature_indices_[t * count :][:count]]
+    )
 
 
 def projected_landmarks(model, X, training):
     """Alg. 3 and 4."""
+    count = len(model.directions_) // model.n_iterations
+    directions = model.directions_.astype(np.float64)
+    return _by_landmarks(
+        model, X, training, model.landmark_samples_, lambda t, rows: rows @ directions[t * count :][:count].T
+    )
+
+
+def _by_landmarks(model, X, training, samples, inside):
+    """Features from the training rows that are landmarks, by column; `inside` puts rows in an iteration's subspace."""
     X, training = (np.asarray(part, np.float64) for part in (X, training))
     blocks = []
-    count = len(model.directions_) // model.n_iterations
     for t in range(model.n_iterations):
-        R = model.directions_[t * count : (t + 1) * count].T.astype(np.float64)
-        drawn = model.landmark_samples_[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]
-        D = distances(X @ R, training[drawn] @ R, model.metric)
-        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization))
+        rows, others = inside(t, X), inside(t, training)
+        D = distances(rows, others[samples[model.landmark_ptr_[t] : model.landmark_ptr_[t + 1]]], model.metric)
+        mean = None
+        if model.coarse_ptr_ is not None:
+            D_coarse = distances(rows, others[model.landmark_samples_[coarse_rows(model, t)]], model.metric)
+            D, mean = within_cells(D, D_coarse, cells_of(model, t)), D_coarse.mean(1, keepdims=True)
+        blocks.append(mean_minus_distance(D, model.n_nearest_, model.regularization, mean))
     return np.hstack(blocks)

@@ -10,13 +10,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracle import distances
+from oracle import distances, nearest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vicinal import RandLocal
+from vicinal import RandLocal, SampledLandmarks
 from vicinal.explain import explain, explain_clusters, plot_explanation, plot_prototypes, plot_voronoi
 
 IRIS = load_iris(as_frame=True)
@@ -114,6 +114,34 @@ def test_cells_are_those_of_the_nearest_anchors(metric, kind):
     if kind == "frame":
         assert (ax.get_xlabel(), ax.get_ylabel()) == tuple(X.columns[columns])
     nothing_overlaps(ax)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+@pytest.mark.parametrize("kind", [RandLocal, SampledLandmarks])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_cells_of_two_levels_are_those_of_the_map(kind, metric, gaps):
+    rows = np.random.default_rng(0).standard_normal((800, 2))
+    if gaps:
+        rows[::5, 0] = rows[1::7, 1] = np.nan
+    settings = {"n_levels": 2, "metric": metric, "random_state": 0}
+    if kind is RandLocal:
+        local = RandLocal(3, n_anchors=60, feature_range=(2, 2), exclude_self=False, **settings).fit(rows)
+    else:
+        local = SampledLandmarks(3, n_landmarks=60, n_columns=2, n_nearest=1, **settings).fit(rows)
+    ax = plot_voronoi(local, rows, group=1)
+    left, right, bottom, top = ax.images[0].get_extent()
+    places = np.stack(np.meshgrid(np.linspace(left, right, 400), np.linspace(bottom, top, 400)), axis=-1).reshape(-1, 2)
+    drawn = np.asarray(ax.images[0].get_array()).ravel()
+    ptr = local.anchor_ptr_ if kind is RandLocal else local.landmark_ptr_
+    expected = local.transform(places).indices.reshape(-1, 3)[:, 1] - ptr[1]
+    assert np.array_equal(drawn, expected)
+    if kind is RandLocal:
+        assert np.array_equal(drawn, local.apply(places)[:, 1])
+    if metric == "euclidean" and not gaps:
+        rows_of = local.anchors_[local.anchor_rows_] if kind is RandLocal else local.landmarks_[local.landmark_rows_]
+        of_one_level, _ = nearest(distances(places, rows_of[ptr[1] : ptr[2]]))
+        assert 0.5 < (drawn == of_one_level.ravel()).mean() < 1
+    assert ax.get_title().startswith("Group 1: the cells of ")
 
 
 def test_cells_without_rows_and_with_numbers_as_labels():

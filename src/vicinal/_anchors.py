@@ -7,7 +7,7 @@ plain arrays; this module turns them into calls of the compiled kernel.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,14 @@ class CoarseCells:
             return None
         return cls(fitted.coarse_ptr_, fitted.cell_ptr_, fitted.coarse_rows_)
 
+    def alone(self, group: int, rows: NDArray[np.int32]) -> CoarseCells:
+        """The cells of one group, whose anchors are these rows, coarse ones among them."""
+        first, last = self.coarse_ptr[group : group + 2]
+        order = np.argsort(rows, kind="stable")
+        places = order[np.searchsorted(rows, self.coarse_rows[first:last], sorter=order)]
+        pointers = self.cell_ptr[first : last + 1] - self.cell_ptr[first]
+        return CoarseCells(np.array([0, last - first]), pointers, places.astype(np.int32))
+
 
 @dataclass(frozen=True)
 class AnchorGroups:
@@ -49,10 +57,11 @@ class AnchorGroups:
 
     Group ``t`` spans the columns ``features[feature_ptr[t]:feature_ptr[t + 1]]``; its anchors are the rows
     ``rows[anchor_ptr[t]:anchor_ptr[t + 1]]`` of ``table``. With ``directions``, as many per group as ``table`` has
-    columns, the columns are a row's products with the group's directions. ``center`` and ``scale`` say where the kernel
-    does its arithmetic, and a ``table`` in double precision that it is done in double: they change rounding, not the
-    result. With ``cells``, a row looks for its nearest anchors in the cell of its nearest coarse anchor alone, and sums
-    of distances are over the coarse anchors.
+    columns, the columns are a row's products with the group's directions, taken where ``center`` and ``scale`` put the
+    row, and ``table`` holds such products. ``center`` and ``scale`` say where the kernel does its arithmetic, and a
+    ``table`` in double precision that it is done in double: they change rounding, not the result. With ``cells``, a row
+    looks for its nearest anchors in the cell of its nearest coarse anchor alone, and sums of distances are over the
+    coarse anchors.
     """
 
     table: Matrix
@@ -70,6 +79,25 @@ class AnchorGroups:
     @property
     def n_groups(self) -> int:
         return len(self.anchor_ptr) - 1
+
+    def alone(self, group: int) -> AnchorGroups:
+        """One group, for rows in its own coordinates; its table holds its anchors in their order."""
+        columns = self.features[self.feature_ptr[group] : self.feature_ptr[group + 1]]
+        rows = self.rows[self.anchor_ptr[group] : self.anchor_ptr[group + 1]]
+        projected = self.directions is not None
+        return replace(
+            self,
+            table=self.table[rows][:, columns],
+            anchor_ptr=np.array([0, len(rows)]),
+            rows=np.arange(len(rows), dtype=np.int32),
+            feature_ptr=np.array([0, len(columns)]),
+            features=np.arange(len(columns), dtype=np.int32),
+            center=None if self.center is None or projected else self.center[columns],
+            scale=1.0 if projected else self.scale,
+            fingerprints=None,
+            directions=None,
+            cells=None if self.cells is None else self.cells.alone(group, rows),
+        )
 
     def native(self, X: Matrix, *, exclude_self: bool) -> _native.AnchorGroups:
         """For rows of X: a center would have to move the zeros of a sparse X."""
@@ -99,6 +127,23 @@ def fitted_groups(fitted: Any) -> AnchorGroups:
         center=fitted.center_,
         scale=fitted.scale_,
         fingerprints=fitted.fingerprints_,
+        metric=fitted.metric,
+        cells=CoarseCells.of(fitted),
+    )
+
+
+def sampled_groups(fitted: Any) -> AnchorGroups:
+    """The groups of fitted SampledLandmarks."""
+    n_groups = len(fitted.landmark_ptr_) - 1
+    return AnchorGroups(
+        table=fitted.landmarks_,
+        anchor_ptr=fitted.landmark_ptr_,
+        rows=fitted.landmark_rows_,
+        feature_ptr=np.arange(n_groups + 1, dtype=np.int64) * (len(fitted.feature_indices_) // n_groups),
+        features=fitted.feature_indices_,
+        center=fitted.center_,
+        scale=fitted.scale_,
+        fingerprints=None,
         metric=fitted.metric,
         cells=CoarseCells.of(fitted),
     )

@@ -69,16 +69,13 @@ def _divided_group(
     groups: AnchorGroups, group: int, least: int, rng: np.random.RandomState, n_jobs: int | None
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
     """A group's anchors in the order of their cells, the cells' sizes and coarse anchors, by rows of the table."""
-    rows = groups.rows[groups.anchor_ptr[group] : groups.anchor_ptr[group + 1]]
-    columns = groups.features[groups.feature_ptr[group] : groups.feature_ptr[group + 1]]
-    anchors = groups.table[rows][:, columns]
-    kept = _distinct(anchors, least)
-    rows, anchors = rows[kept], anchors[kept]
+    rows, own = groups.rows[groups.anchor_ptr[group] : groups.anchor_ptr[group + 1]], groups.alone(group)
+    kept = _distinct(own.table, least)
+    rows, anchors = rows[kept], own.table[kept]
     n_coarse = n_coarse_anchors(len(rows), least)
     coarse = np.sort(sample_without_replacement(len(rows), n_coarse, random_state=rng)).astype(np.int32)
-    center = None if groups.center is None else groups.center[columns]
-    inside = replace(groups, table=anchors, center=center)
-    cell_of = _nearest_coarse(inside, coarse, anchors, n_jobs)
+    own = replace(own, table=anchors)
+    cell_of = _nearest_coarse(own, coarse, anchors, n_jobs)
     sizes = np.bincount(cell_of[cell_of >= 0], minlength=n_coarse)
     large = sizes >= least
     if not large.any():
@@ -88,7 +85,7 @@ def _divided_group(
     coarse = coarse[large]
     if len(homeless):
         # An anchor without a column in common with any coarse one is never met: it may lie in any cell.
-        cell_of[homeless] = np.maximum(_nearest_coarse(inside, coarse, anchors[homeless], n_jobs), 0)
+        cell_of[homeless] = np.maximum(_nearest_coarse(own, coarse, anchors[homeless], n_jobs), 0)
     order = np.argsort(cell_of, kind="stable")
     return rows[order], np.bincount(cell_of, minlength=len(coarse)), rows[coarse]
 
@@ -105,20 +102,13 @@ def _distinct(anchors: Matrix, least: int) -> NDArray[np.int64]:
 
 
 def _nearest_coarse(
-    inside: AnchorGroups, coarse: NDArray[np.int32], anchors: Matrix, n_jobs: int | None
+    own: AnchorGroups, coarse: NDArray[np.int32], anchors: Matrix, n_jobs: int | None
 ) -> NDArray[np.int32]:
-    """The nearest of the coarse anchors, counted among them, in all columns of a table of one group; -1: none."""
-    n_columns = anchors.shape[1]
-    one_group = replace(
-        inside,
-        anchor_ptr=_pointers([len(coarse)]),
-        rows=coarse,
-        feature_ptr=_pointers([n_columns]),
-        features=np.arange(n_columns, dtype=np.int32),
-    )
+    """The nearest of the coarse anchors, which are rows of one group's table, counted among them; -1: none."""
+    among_coarse = replace(own, anchor_ptr=_pointers([len(coarse)]), rows=coarse)
     found = np.empty((anchors.shape[0], 1), np.int32)
     distances = np.empty(found.shape, kernel_dtype(anchors.dtype))
-    native = one_group.native(anchors, exclude_self=False)
+    native = among_coarse.native(anchors, exclude_self=False)
     _native.nearest(
         as_native(anchors), native, found, distances, mean_distances=np.zeros(1), n_threads=n_threads(n_jobs)
     )

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from vicinal import RandLocal, SampledLandmarks, _native
+from vicinal import RandLocal, _native
 from vicinal._anchors import cell_sums, fitted_groups
 from vicinal._coarse_cells import n_coarse_anchors
 from vicinal.explain import explain
@@ -337,25 +337,6 @@ class TestDegenerateCases:
                 continue
             with pytest.raises(ValueError, match=r"cell|coarse"):
                 _native.AnchorGroups(*given, **told)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("n_nearest", [1, 5])
-def test_sampled_landmarks(metric, n_nearest):
-    X = without_ties(800)
-    settings = {"n_levels": 2, "n_landmarks": (100, 300), "n_nearest": n_nearest, "metric": metric, "random_state": 0}
-    one, two = (SampledLandmarks(12, n_jobs=threads, **settings).fit(X[:600]) for threads in (1, 2))
-    assert np.diff(one.cell_ptr_).min() >= n_nearest
-    assert np.diff(one.coarse_ptr_).max() > 5
-    for rows in (X[:600], X[600:]):
-        found = one.transform(rows)
-        np.testing.assert_allclose(found.toarray(), oracle.sampled_landmarks(one, rows, X[:600]), rtol=1e-7, atol=1e-8)
-        assert same(found, two.transform(rows))
-        assert same(found[:7], two.transform(rows[:7]))
-        np.testing.assert_allclose(one.transform(sp.csr_matrix(rows)).toarray(), found.toarray(), rtol=1e-6, atol=1e-6)
-    assert len(one.get_feature_names_out()) == found.shape[1]
-    with pytest.raises(ValueError, match="n_levels"):
-        SampledLandmarks(n_levels=3).fit(X)
 
 
 def test_files(tmp_path):

@@ -62,7 +62,6 @@ private:
 
     void take_cells() {
         require(coarse_ptr_ && cell_ptr_ && coarse_rows_, "cells need coarse_ptr, cell_ptr and coarse_rows");
-        require(!groups.projected(), "cells of projected rows are not known");
         require(coarse_ptr_->shape(0) == anchor_ptr_.shape(0), "coarse_ptr does not fit anchor_ptr");
         require(cell_ptr_->shape(0) == coarse_rows_->shape(0) + 1, "cell_ptr does not fit coarse_rows");
         require_pointers(*coarse_ptr_, coarse_rows_->shape(0), false, "coarse_ptr does not fit coarse_rows");

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "block_search.hpp"
-#include "tiles.hpp"
+#include "projection.hpp"
 #include "two_levels.hpp"
 
 namespace vicinal {
@@ -71,11 +71,10 @@ public:
            const ValueRule& rule, const Options& options, const Chunks& chunks, const OwnAnchors& own,
            const std::vector<AnchorIndex<Real>>& indexes, Column* columns, Real* values, double* chunk_sums,
            std::atomic<std::int64_t>* n_summed, std::atomic<std::int64_t>& n_missing)
-        : kernels_(kernels), x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks),
-          own_(own), indexes_(indexes), output_{columns, values, groups.n_groups, options.n_neighbors},
-          chunk_sums_(chunk_sums), n_summed_(n_summed), n_missing_(n_missing),
-          search_(kernels, groups.metric, options.n_neighbors),
-          blocks_((chunks.rows_each + ROWS - 1) / ROWS, Block<Real>(kernels)) {
+        : x_(x), groups_(groups), place_(place), rule_(rule), options_(options), chunks_(chunks), own_(own),
+          indexes_(indexes), output_{columns, values, groups.n_groups, options.n_neighbors}, chunk_sums_(chunk_sums),
+          n_summed_(n_summed), n_missing_(n_missing), search_(kernels, groups.metric, options.n_neighbors),
+          projection_(kernels, groups), blocks_((chunks.rows_each + ROWS - 1) / ROWS, Block<Real>(kernels)) {
         std::size_t size = static_cast<std::size_t>(x.n_columns) * ROWS;
         memory_.reset(new (std::align_val_t(64)) Real[size * blocks_.size()]());
         for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].x = memory_.get() + b * size;
@@ -96,7 +95,7 @@ public:
         for (int t = 0; t < groups_.n_groups && !stop; ++t) {
             packed_ = false;
             double sum = 0;
-            if (groups_.projected()) pack_directions(t);
+            projection_.choose(t);
             for (int b = 0; b < n_blocks; ++b) {
                 find_own(t, &own[b * ROWS], n_rows(b));
                 search(t, blocks_[b], n_rows(b));
@@ -111,7 +110,6 @@ public:
     }
 
 private:
-    const Kernels<Real>& kernels_;
     const Matrix& x_;
     const Groups& groups_;
     const Placement<Real>& place_;
@@ -125,11 +123,10 @@ private:
     std::atomic<std::int64_t>* n_summed_;
     std::atomic<std::int64_t>& n_missing_;
     BlockSearch<Real> search_;
+    Projection<Real> projection_;
     std::vector<Block<Real>> blocks_;
     std::unique_ptr<Real[], AlignedDelete<Real>> memory_;
     PackedGroup<Real> group_;
-    Tiles<Real> directions_;
-    std::vector<Real> coordinates_;
     bool packed_ = false;
     OwnPairs own_pairs_;
 
@@ -146,29 +143,16 @@ private:
         }
     }
 
-    void pack_directions(int t) {
-        const int d = static_cast<int>(groups_.table.n_columns);
-        directions_.pack(groups_.directions, static_cast<std::int64_t>(t) * d, d, NEGATIVE<Real>);
-        coordinates_.resize(static_cast<std::size_t>(directions_.n_tiles) * TILE * ROWS);
-    }
-
-    // The block in the group's coordinates.
-    const Real* coordinates(const Block<Real>& block) {
-        if (!groups_.projected()) return block.x;
-        directions_.multiply(kernels_, block.x, nullptr, coordinates_.data());
-        return coordinates_.data();
-    }
-
     void search(int t, const Block<Real>& block, int n_rows) {
         search_.sum = 0;
-        const Real* x = coordinates(block);
+        const Real* x = projection_(block.x);
         const bool with_sums = chunk_sums_ || rule_.row_means;
         if (indexes_[t].kind != AnchorIndex<Real>::Kind::none && own_pairs_.empty() && !block.missing &&
             search_.by_index(indexes_[t], x, groups_.features + groups_.feature_ptr[t])) {
             return;
         }
         if (!packed_) {
-            group_.pack(groups_, groups_.projected() ? Placement<Real>{} : place_, t);
+            group_.pack(groups_, Projection<Real>::of_table(groups_, place_), t);
             packed_ = true;
             search_.forget_doubts();
         }

@@ -9,6 +9,7 @@
 #include "block_search.hpp"
 #include "cell_rows.hpp"
 #include "engine.hpp"
+#include "projection.hpp"
 
 namespace vicinal {
 
@@ -25,9 +26,11 @@ public:
                const Placement<Real>& place, const ValueRule& rule, const Options& options,
                const NearestOutput<Real, Column>& output, int batch, Outcome& outcome,
                std::atomic<std::int64_t>& n_missing)
-        : rows_(rows), groups_(groups), place_(place), rule_(rule), options_(options), output_(output), batch_(batch),
-          outcome_(outcome), n_missing_(n_missing), coarse_search_(kernels, groups.metric, 1),
-          search_(kernels, groups.metric, options.n_neighbors), cell_of_(rows.n_rows), order_(rows.n_rows) {
+        : rows_(rows), groups_(groups), place_(Projection<Real>::of_table(groups, place)), rule_(rule),
+          options_(options), output_(output), batch_(batch), outcome_(outcome), n_missing_(n_missing),
+          coarse_search_(kernels, groups.metric, 1), search_(kernels, groups.metric, options.n_neighbors),
+          projection_(kernels, groups), projected_(groups.projected() ? rows.n_blocks() : 0, groups.table.n_columns),
+          cell_of_(rows.n_rows), order_(rows.n_rows) {
         const std::size_t n_lanes = static_cast<std::size_t>(rows.n_blocks()) * ROWS;
         for (Found& found : found_) {
             found.distances.resize(n_lanes * options.n_neighbors);
@@ -60,7 +63,7 @@ private:
 
     const CellRows<Real>& rows_;
     const Groups& groups_;
-    const Placement<Real>& place_;
+    Placement<Real> place_;
     const ValueRule& rule_;
     const Options& options_;
     const NearestOutput<Real, Column>& output_;
@@ -68,6 +71,8 @@ private:
     Outcome& outcome_;
     std::atomic<std::int64_t>& n_missing_;
     BlockSearch<Real> coarse_search_, search_;
+    Projection<Real> projection_;
+    RowMajor<Real> projected_;
     PackedGroup<Real> coarse_, cell_;
     CellFingerprints own_;
     Found found_[MOST_BATCHED];
@@ -79,6 +84,7 @@ private:
     std::vector<Real> origin_;
 
     bool with_nearest() const { return output_.columns || options_.scores; }
+    const RowMajor<Real>& by_row() const { return groups_.projected() ? projected_ : rows_.by_row; }
 
     void search(int t, Found& found, const std::atomic<bool>& stop) {
         find_cells(t, found);
@@ -99,9 +105,12 @@ private:
         coarse_search_.forget_doubts();
         own_pairs_.clear();
         starts_.assign(n_cells + 1, 0);
+        projection_.choose(t);
         for (int b = 0; b < rows_.n_blocks(); ++b) {
             const int count = rows_.rows_of(b);
-            coarse_search_.find(coarse_, rows_.blocks[b].x, count, rows_.blocks[b].missing, own_pairs_,
+            const Real* x = projection_(rows_.blocks[b].x);
+            if (groups_.projected() && with_nearest()) projected_.take(b, x, count);
+            coarse_search_.find(coarse_, x, count, rows_.blocks[b].missing, own_pairs_,
                                 options_.sum_distances || rule_.row_means, with_nearest());
             if (options_.sum_distances) {
                 outcome_.sums[t] += coarse_search_.sum;
@@ -143,7 +152,7 @@ private:
             if (is_own || rows_.is_missing(*from)) {
                 late_.push_back(*from);
             } else {
-                rows_.prefetch(*from);
+                by_row().prefetch(*from);
                 plain[n_plain++] = *from;
                 if (n_plain == ROWS) search_rows(plain, std::exchange(n_plain, 0), base, found);
             }
@@ -175,7 +184,7 @@ private:
         const int k = options_.n_neighbors;
         std::uint32_t missing = 0;
         for (int i = 0; i < count; ++i) {
-            const Real* row = rows_.row(rows[i]);
+            const Real* row = by_row().row(rows[i]);
             for (int f = 0; f < coarse_.m; ++f) picked_[f * ROWS + i] = row[coarse_.features[f]] - origin_[f];
             missing |= std::uint32_t(rows_.is_missing(rows[i])) << i;
         }
@@ -223,7 +232,7 @@ Outcome nearest_in_cells(const Kernels<Real>& kernels, const Matrix& x, const Gr
     const int batch = std::clamp(groups.n_groups / (4 * n_threads), 1, MOST_BATCHED);
     const std::int64_t n_batches = (groups.n_groups + batch - 1) / batch;
     const NearestOutput<Real, Column> output{columns, values, groups.n_groups, options.n_neighbors};
-    CellRows<Real> rows(kernels, x, std::min(rows_each, n_blocks * ROWS));
+    CellRows<Real> rows(kernels, x, std::min(rows_each, n_blocks * ROWS), !groups.projected());
     std::atomic<std::int64_t> n_missing{0};
     Outcome out;
     out.sums.assign(options.sum_distances ? groups.n_groups : 0, 0.0);

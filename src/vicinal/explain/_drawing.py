@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from .._optional import need
 from .._validation import Matrix
 from ._clusters import ClusterExplanation
-from ._columns import distance_parts
 
 FOR, AGAINST, REST = "#2166ac", "#b2182b", "#8c8c8c"
 # Soft colours for cells, told apart by neighbours; strong ones for labels (Okabe and Ito, for colour-blind eyes, too).
@@ -60,23 +59,19 @@ def draw_bars(ax: Any, bars: Sequence[tuple[str, float, str]], *, percent: bool)
     ax.tick_params(axis="y", length=0)
 
 
-def draw_cells(ax: Any, anchors: NDArray[np.floating], points: NDArray[np.floating] | None, metric: str) -> None:
-    """The plane around anchors and points, each place in the colour of its nearest anchor, with lines between cells."""
+def draw_cells(
+    ax: Any, around: NDArray[np.floating], cell_of: Callable[[NDArray[np.float64]], NDArray[np.integer]]
+) -> None:
+    """The plane around some points, each place in the colour of its cell, with lines between cells."""
     colors = need("matplotlib.colors", "to draw explanations", install="vicinal[plot]")
-    around = anchors if points is None else np.vstack([anchors, points])
     low, high = np.nanmin(around, axis=0), np.nanmax(around, axis=0)
     margin = np.where(high > low, 0.06 * (high - low), 1.0)
     (left, bottom), (right, top) = low - margin, high + margin
     across, up = np.linspace(left, right, _RESOLUTION), np.linspace(bottom, top, _RESOLUTION)
-    places = np.stack(np.meshgrid(across, up)).reshape(2, -1)
-    nearest, least = np.zeros(places.shape[1], np.intp), np.full(places.shape[1], np.inf)
-    for number, anchor in enumerate(anchors):
-        parts = distance_parts(places, np.broadcast_to(anchor[:, None], places.shape), metric)[0].sum(axis=0)
-        closer = parts < least
-        nearest[closer], least[closer] = number, parts[closer]
-    cells = nearest.reshape(_RESOLUTION, _RESOLUTION)
+    places = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    cells = cell_of(places).reshape(_RESOLUTION, _RESOLUTION)
     extent = (left, right, bottom, top)
-    palette = colors.ListedColormap([_SOFT[number % len(_SOFT)] for number in range(max(len(anchors), 2))])
+    palette = colors.ListedColormap([_SOFT[number % len(_SOFT)] for number in range(max(cells.max() + 1, 2))])
     norm = colors.NoNorm()
     ax.imshow(cells, extent=extent, origin="lower", aspect="auto", cmap=palette, norm=norm, interpolation="nearest")
     borders = np.zeros(cells.shape)

@@ -12,11 +12,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from .._anchors import AnchorGroups, fitted_groups, sampled_groups
 from .._validation import Matrix
 from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 
 MAPS = (RandLocal, SampledLandmarks)
 IN_PROJECTIONS = (ProjectedLandmarks, RULLS)
+
+
+def anchor_groups(fitted: RandLocal | SampledLandmarks) -> AnchorGroups:
+    """The groups of a fitted map as it searches them."""
+    return fitted_groups(fitted) if isinstance(fitted, RandLocal) else sampled_groups(fitted)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._anchors import nearest_codes
 from .._validation import check_choice, check_count
 from ._clusters import ClusterExplanation
 from ._drawing import (
@@ -23,7 +25,7 @@ from ._drawing import (
     short,
 )
 from ._explanation import Explanation
-from ._groups import LocalGroups
+from ._groups import LocalGroups, anchor_groups
 from ._inputs import names_of_map
 from ._pipeline import as_rows, taken_apart
 
@@ -95,6 +97,9 @@ def plot_voronoi(
 ) -> Any:
     """The cells of one group of two columns: where which anchor is the nearest.
 
+    Of a map with two levels they are the cells that its `transform` goes by: the nearest anchor among those of the
+    nearest coarse anchor.
+
     Parameters
     ----------
     local_map : Pipeline, RandLocal or SampledLandmarks
@@ -131,13 +136,18 @@ def plot_voronoi(
     rows = None if X is None else as_rows(X, parts.first)
     labels = _checked_labels(y, None if rows is None else rows.shape[0])
     names = names_of_map(parts.before, parts.map, rows, groups.n_columns, None)[columns]
-    anchors = full(groups.table[groups.rows[slice(*groups.anchor_ptr[group : group + 2])]], columns)
-    anchors = anchors[~np.isnan(anchors).any(axis=1)]
+    own = anchor_groups(parts.map).alone(group)
+    anchors = full(own.table)
+    complete = ~np.isnan(anchors).any(axis=1)
+    anchors = anchors[complete]
     if not len(anchors):
         raise ValueError(f"Every anchor of group {group} lacks a value in one of its two columns; name another group.")
+    if own.cells is None:  # cells of two levels are what they are by all of their anchors
+        own = replace(own, rows=own.rows[complete], anchor_ptr=np.array([0, len(anchors)]))
     points = None if rows is None else full(parts.mapped(rows)[0], columns)
     ax = new_axes(ax, height=4.8)
-    draw_cells(ax, anchors, points, groups.metric)
+    around = anchors if points is None else np.vstack([anchors, points])
+    draw_cells(ax, around, lambda places: nearest_codes(own, places, exclude_self=False, n_jobs=None).ravel())
     if points is not None:
         draw_points(ax, points, labels)
     ax.plot(*anchors.T, "k+", markersize=8, markeredgewidth=1.6, label="anchor", linestyle="none", zorder=3)

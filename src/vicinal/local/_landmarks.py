@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._anchors import METRICS, AnchorGroups, draw_group_sizes, nearest_anchors
 from .._calls import obeys_n_jobs
+from .._coarse_cells import divided, growing_bounds
 from .._validation import (
     Matrix,
     all_or_nothing,
@@ -115,10 +116,11 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         """The rows that are landmarks in each iteration, and how many nearest ones a row gets (1 <= l_k < l_p)."""
         check_count("n_iterations", self.n_iterations)
         n_nearest = check_count("n_nearest", self.n_nearest)
-        bounds = check_count_range("n_landmarks", self.n_landmarks, least=2)
+        bounds = self._landmark_bounds(n_samples)
         if bounds[1] <= n_nearest:
             raise ValueError(
-                f"n_nearest={n_nearest} must be less than n_landmarks={self.n_landmarks}: "
+                f"n_nearest={n_nearest} must be less than n_landmarks={self.n_landmarks}"
+                f"{f', which is at most {bounds[1]} here' if self.n_landmarks == 'auto' else ''}: "
                 "a row is described by the nearest of the landmarks."
             )
         if n_samples <= n_nearest:
@@ -131,6 +133,49 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):
         sizes = draw_group_sizes(bounds, n_samples, self.n_iterations, rng)
         sizes = np.clip(sizes, n_nearest + 1, n_samples)
         return [np.sort(sample_without_replacement(n_samples, size, random_state=rng)) for size in sizes], n_nearest
+
+    def _landmark_bounds(self, n_samples: int) -> tuple[int, int]:
+        """Lowest and highest number of landmarks of an iteration."""
+        return check_count_range("n_landmarks", self.n_landmarks, least=2)
+
+
+class LeveledLandmarks(LandmarkFeatures):
+    """Landmarks of one or two levels, in groups that share the columns or directions of their subspace."""
+
+    def _landmark_bounds(self, n_samples: int) -> tuple[int, int]:
+        check_choice("n_levels", self.n_levels, (1, 2))
+        if self._grows:
+            return growing_bounds(n_samples)[0]
+        return check_count_range("n_landmarks", self.n_landmarks, least=2, or_auto=True)
+
+    @property
+    def _grows(self) -> bool:
+        return isinstance(self.n_landmarks, str) and self.n_landmarks == "auto"
+
+    def _in_levels(
+        self, groups: AnchorGroups, samples: NDArray[np.int64], n_samples: int, rng: np.random.RandomState
+    ) -> tuple[AnchorGroups, NDArray[np.int64]]:
+        """The groups in one or two levels, and the places of their table's rows in the training data."""
+        n_levels = growing_bounds(n_samples)[1] if self._grows else self.n_levels
+        if n_levels == 1:
+            return groups, samples
+        groups, needed = divided(groups, least=self.n_nearest_, rng=rng, n_jobs=self.n_jobs)
+        return groups, samples[needed]
+
+    def _fitted(self, groups: AnchorGroups, samples: NDArray[np.int64]) -> dict[str, Any]:
+        """The attributes that both variants have."""
+        cells = groups.cells
+        return {
+            "landmarks_": groups.table,
+            "landmark_samples_": samples,
+            "landmark_ptr_": groups.anchor_ptr,
+            "n_levels_": 2 if cells else 1,
+            "coarse_ptr_": cells.coarse_ptr if cells else None,
+            "coarse_rows_": cells.coarse_rows if cells else None,
+            "cell_ptr_": cells.cell_ptr if cells else None,
+            "center_": groups.center,
+            "scale_": groups.scale,
+        }
 
     def _nearest(self, groups: AnchorGroups, X: Matrix) -> sp.csr_matrix | sp.csr_array:
         out, _ = nearest_anchors(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from .. import _native
-from .._anchors import BLOCK, AnchorGroups, placement
+from .._anchors import BLOCK, AnchorGroups, CoarseCells, placement
 from .._calls import as_native, kernel_dtype, n_threads
 from .._validation import Matrix, check_feature_count
-from ._landmarks import LandmarkFeatures
+from ._landmarks import LeveledLandmarks
 
 
-class ProjectedLandmarks(LandmarkFeatures):
+class ProjectedLandmarks(LeveledLandmarks):
     """Sparse features from the nearest landmarks within random projections (Variant I of RULLS).
 
     Many times over, the rows are projected on a random subspace and some training rows (landmarks) are drawn. A row
@@ -32,9 +33,15 @@ class ProjectedLandmarks(LandmarkFeatures):
         but not more than the columns.
     distortion : float, default=0.5
         With "auto": the relative error, above 0 and below 1, that squared distances may have (gamma in the paper).
-    n_landmarks : int or (int, int), default=(32, 1024)
+    n_landmarks : int, (int, int) or "auto", default=(32, 1024)
         Landmarks per projection (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the
-        two logarithms. It is at most half the rows, but above `n_nearest`.
+        two logarithms. It is at most half the rows, but above `n_nearest`. With "auto", as in `RandLocal`, the number
+        grows with the rows: beyond 32,768 rows there is one landmark for every 16 to 64 rows, in two levels; up to
+        there it is the default, in one level.
+    n_levels : {1, 2}, default=1
+        With 1 a row is compared with all landmarks of a projection. With 2, as in `RandLocal`, it goes to the nearest
+        of some coarse landmarks, over which its mean distance is taken, and is described by the nearest landmarks in
+        that one's cell. Where `n_landmarks` is "auto", it chooses the levels, too.
     n_nearest : int, default=10
         Landmarks that describe a row in each projection (l_k).
     regularization : float, default=1e-4
@@ -56,6 +63,14 @@ class ProjectedLandmarks(LandmarkFeatures):
         Their places in the training data.
     landmark_ptr_ : ndarray of shape (n_iterations + 1,)
         Output columns of iteration t: ``landmark_ptr_[t]`` to ``landmark_ptr_[t + 1]``.
+    n_levels_ : int
+        Levels of landmarks: `n_levels`, or what "auto" chose.
+    coarse_ptr_ : ndarray of shape (n_iterations + 1,) or None
+        With two levels, the cells of iteration t: ``coarse_ptr_[t]`` to ``coarse_ptr_[t + 1]``.
+    coarse_rows_ : ndarray of shape (n_cells,) or None
+        For each cell, the row of `landmarks_` that is its coarse landmark.
+    cell_ptr_ : ndarray of shape (n_cells + 1,) or None
+        Output columns of cell c: ``cell_ptr_[c]`` to ``cell_ptr_[c + 1]``.
     n_nearest_ : int
         `n_nearest`, or less where there are too few rows.
     center_ : ndarray of shape (n_features_in_,) or None
@@ -77,6 +92,9 @@ class ProjectedLandmarks(LandmarkFeatures):
 
     The directions are kept, `n_iterations` times `n_components` times as many numbers as there are columns: with many
     thousands of columns ask for few components by number, not by share.
+
+    With two levels, landmarks that are equal in their subspace count once, and a cell has at least `n_nearest` of them.
+    All threads together then hold up to 32 MB of rows, and each the same rows in one subspace.
 
     References
     ----------
@@ -100,7 +118,8 @@ class ProjectedLandmarks(LandmarkFeatures):
         *,
         n_components: float | str = 0.2,
         distortion: float = 0.5,
-        n_landmarks: int | tuple[int, int] = (32, 1024),
+        n_landmarks: int | tuple[int, int] | str = (32, 1024),
+        n_levels: int = 1,
         n_nearest: int = 10,
         regularization: float = 1e-4,
         metric: str = "euclidean",
@@ -111,6 +130,7 @@ class ProjectedLandmarks(LandmarkFeatures):
         self.n_components = n_components
         self.distortion = distortion
         self.n_landmarks = n_landmarks
+        self.n_levels = n_levels
         self.n_nearest = n_nearest
         self.regularization = regularization
         self.metric = metric
@@ -133,13 +153,11 @@ class ProjectedLandmarks(LandmarkFeatures):
             threads = n_threads(self.n_jobs)
             _native.project(as_native(X[drawn]), own, part, None if sp.issparse(X) else center, scale, threads)
             filled += len(drawn)
-        return {
-            "directions_": directions,
-            "landmarks_": coordinates,
-            "landmark_samples_": samples,
-            "center_": center,
-            "scale_": scale,
-        }
+        groups = self._groups(coordinates, self.landmark_ptr_, directions, center, scale)
+        groups, samples = self._in_levels(groups, samples, X.shape[0], rng)
+        if groups.cells:
+            groups, samples = _in_order_of_columns(groups, groups.cells), samples[groups.rows]
+        return self._fitted(groups, samples) | {"directions_": directions}
 
     def _n_dimensions(self, n_samples: int, n_features: int) -> int:
         if not isinstance(self.n_components, str) or self.n_components != "auto":
@@ -150,20 +168,40 @@ class ProjectedLandmarks(LandmarkFeatures):
         return min(int(johnson_lindenstrauss_min_dim(n_samples, eps=float(self.distortion))) + 1, n_features)
 
     def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
-        n_groups, count = len(self.landmark_ptr_) - 1, self.landmarks_.shape[1]
-        groups = AnchorGroups(
-            table=self.landmarks_,
-            anchor_ptr=self.landmark_ptr_,
-            rows=np.arange(len(self.landmarks_), dtype=np.int32),
-            feature_ptr=np.arange(n_groups + 1, dtype=np.int64) * count,
-            features=np.tile(np.arange(count, dtype=np.int32), n_groups),
-            center=self.center_,
-            scale=self.scale_,
-            fingerprints=None,
-            metric=self.metric,
-            directions=self.directions_,
-        )
+        groups = self._groups(self.landmarks_, self.landmark_ptr_, self.directions_, self.center_, self.scale_)
+        groups = replace(groups, cells=CoarseCells.of(self))
         if sp.issparse(X) and self.center_ is not None:  # its zeros have to move, too
             blocks = range(0, X.shape[0], BLOCK)
             return sp.vstack([self._nearest(groups, X[start : start + BLOCK].toarray()) for start in blocks], "csr")
         return self._nearest(groups, X)
+
+    def _groups(
+        self,
+        coordinates: NDArray[np.floating],
+        ptr: NDArray[np.int64],
+        directions: NDArray[np.floating],
+        center: NDArray[np.float64] | None,
+        scale: float,
+    ) -> AnchorGroups:
+        """One group per projection, each with landmarks of its own."""
+        n_groups, count = len(ptr) - 1, coordinates.shape[1]
+        return AnchorGroups(
+            table=coordinates,
+            anchor_ptr=ptr,
+            rows=np.arange(len(coordinates), dtype=np.int32),
+            feature_ptr=np.arange(n_groups + 1, dtype=np.int64) * count,
+            features=np.tile(np.arange(count, dtype=np.int32), n_groups),
+            center=center,
+            scale=scale,
+            fingerprints=None,
+            metric=self.metric,
+            directions=directions,
+        )
+
+
+def _in_order_of_columns(groups: AnchorGroups, cells: CoarseCells) -> AnchorGroups:
+    """The groups with a table whose rows are in the order of the output columns: no row is in two groups."""
+    place = np.empty_like(groups.rows)
+    place[groups.rows] = np.arange(len(place), dtype=np.int32)
+    cells = replace(cells, coarse_rows=place[cells.coarse_rows])
+    return replace(groups, table=groups.table[groups.rows], rows=np.sort(groups.rows), cells=cells)

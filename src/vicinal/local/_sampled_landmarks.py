@@ -9,13 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
-from .._anchors import AnchorGroups, CoarseCells, sample_groups
-from .._coarse_cells import divided
-from .._validation import Matrix, check_choice, check_feature_count
-from ._landmarks import LandmarkFeatures
+from .._anchors import sample_groups, sampled_groups
+from .._validation import Matrix, check_feature_count
+from ._landmarks import LeveledLandmarks
 
 
-class SampledLandmarks(LandmarkFeatures):
+class SampledLandmarks(LeveledLandmarks):
     """Sparse features from the nearest landmarks within sampled columns (Variant II of RULLS).
 
     Many times over, a few columns and some training rows (landmarks) are drawn. A row switches on the features of its
@@ -28,13 +27,16 @@ class SampledLandmarks(LandmarkFeatures):
         Number of draws (T in the paper).
     n_columns : int or float, default=0.2
         Columns per draw: a number, or a share of all columns.
-    n_landmarks : int or (int, int), default=(32, 1024)
+    n_landmarks : int, (int, int) or "auto", default=(32, 1024)
         Landmarks per draw (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the two
-        logarithms. It is at most half the rows, but above `n_nearest`.
+        logarithms. It is at most half the rows, but above `n_nearest`. With "auto", as in `RandLocal`, the number grows
+        with the rows: beyond 32,768 rows there is one landmark for every 16 to 64 rows, in two levels; up to there it
+        is the default, in one level.
     n_levels : {1, 2}, default=1
-        With 1 a row is compared with all landmarks of a draw. With 2, as in `RandLocal`, it goes to the nearest of some
-        coarse landmarks, over which its mean distance is taken, and is described by the nearest landmarks in that
-        one's cell: many thousands of landmarks cost as much as a few hundred do with one level.
+        With 1 a row is compared with all landmarks of a draw. With 2, as in `RandLocal`, it goes to the nearest of
+        some coarse landmarks, over which its mean distance is taken, and is described by the nearest landmarks in that
+        one's cell: many thousands of landmarks cost as much as a few hundred do with one level. Where `n_landmarks` is
+        "auto", it chooses the levels, too.
     n_nearest : int, default=10
         Landmarks that describe a row in each draw (l_k).
     regularization : float, default=1e-4
@@ -58,6 +60,8 @@ class SampledLandmarks(LandmarkFeatures):
         Output columns of iteration t: ``landmark_ptr_[t]`` to ``landmark_ptr_[t + 1]``.
     feature_indices_ : ndarray of shape (n_iterations * columns per draw,)
         Columns of X that the draws use, one after the other.
+    n_levels_ : int
+        Levels of landmarks: `n_levels`, or what "auto" chose.
     coarse_ptr_ : ndarray of shape (n_iterations + 1,) or None
         With two levels, the cells of iteration t: ``coarse_ptr_[t]`` to ``coarse_ptr_[t + 1]``.
     coarse_rows_ : ndarray of shape (n_cells,) or None
@@ -97,7 +101,7 @@ class SampledLandmarks(LandmarkFeatures):
         n_iterations: int = 100,
         *,
         n_columns: float = 0.2,
-        n_landmarks: int | tuple[int, int] = (32, 1024),
+        n_landmarks: int | tuple[int, int] | str = (32, 1024),
         n_levels: int = 1,
         n_nearest: int = 10,
         regularization: float = 1e-4,
@@ -117,37 +121,11 @@ class SampledLandmarks(LandmarkFeatures):
 
     def _fit(self, X: Matrix, landmarks: list[NDArray[np.int64]], rng: np.random.RandomState) -> dict[str, Any]:
         count = check_feature_count("n_columns", self.n_columns, X.shape[1])
-        check_choice("n_levels", self.n_levels, (1, 2))
         columns = [np.sort(sample_without_replacement(X.shape[1], count, random_state=rng)) for _ in landmarks]
         groups, samples = sample_groups(X, landmarks, columns, self.metric)
-        if self.n_levels == 2:
-            groups, needed = divided(groups, least=self.n_nearest_, rng=rng, n_jobs=self.n_jobs)
-            samples = samples[needed]
-        return {
-            "landmark_ptr_": groups.anchor_ptr,
-            "coarse_ptr_": groups.cells.coarse_ptr if groups.cells else None,
-            "coarse_rows_": groups.cells.coarse_rows if groups.cells else None,
-            "cell_ptr_": groups.cells.cell_ptr if groups.cells else None,
-            "landmark_samples_": samples,
-            "landmarks_": groups.table,
-            "landmark_rows_": groups.rows,
-            "feature_indices_": groups.features,
-            "center_": groups.center,
-            "scale_": groups.scale,
-        }
+        groups, samples = self._in_levels(groups, samples, X.shape[0], rng)
+        own = {"landmark_rows_": groups.rows, "feature_indices_": groups.features}
+        return self._fitted(groups, samples) | own
 
     def _transform(self, X: Matrix) -> sp.csr_matrix | sp.csr_array:
-        n_groups = len(self.landmark_ptr_) - 1
-        groups = AnchorGroups(
-            table=self.landmarks_,
-            anchor_ptr=self.landmark_ptr_,
-            rows=self.landmark_rows_,
-            feature_ptr=np.arange(n_groups + 1, dtype=np.int64) * (len(self.feature_indices_) // n_groups),
-            features=self.feature_indices_,
-            center=self.center_,
-            scale=self.scale_,
-            fingerprints=None,
-            metric=self.metric,
-            cells=CoarseCells.of(self),
-        )
-        return self._nearest(groups, X)
+        return self._nearest(sampled_groups(self), X)
