@@ -169,7 +169,7 @@ def test_arrays_that_do_not_fit_are_refused(change, sentence):
         "max_epochs": 5,
         "seed": 0,
         "duals": np.zeros((2, 2)),
-        "coefficients": np.zeros((2, 3)),
+        "sums": np.zeros((2, 3)),
         "reports": np.zeros((1, 3)),
     }
     _native.fit_linear(**given)

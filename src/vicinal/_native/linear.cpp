@@ -54,20 +54,27 @@ public:
         const auto n = static_cast<std::size_t>(problem.rows.n_rows);
         const auto size = (static_cast<std::size_t>(problem.rows.n_columns) + 1) * static_cast<std::size_t>(lanes_);
         duals_.assign(n * static_cast<std::size_t>(lanes_), 0);
-        weights_.assign(size, 0);
-        exact_weights_.assign(size, 0);
+        sums_.assign(size, 0);
+        exact_sums_.assign(size, 0);
         asleep_.assign(n, 0);
         naps_.assign(n, 0);
         for (std::int64_t i = 0; i < problem.rows.n_rows; ++i) {
             if (problem.weights[i] > 0) order_.push_back(static_cast<std::int32_t>(i));
         }
+        if (!problem.base) return;
+        base_.resize(size);
+        const std::int64_t width = problem.rows.n_columns + 1;
+        for (int c = 0; c < n_outputs_; ++c) {
+            for (std::int64_t j = 0; j < width; ++j) base_[j * lanes_ + c] = problem.base[outputs_[c] * width + j];
+        }
+        base_squares_ = squares_of(base_);
     }
 
-    bool solve(const LinearLimits& limits, Real* duals, double* coefficients, LinearReport& report,
+    bool solve(const LinearLimits& limits, Real* duals, double* sums, LinearReport& report,
                const std::atomic<bool>& stop) {
         report = {1, -1, 0};
         double enough = limits.tol;  // what the estimate must reach before the objectives are computed
-        if (copy_duals_in(duals)) certify(report);
+        if (copy_duals_in(duals) || !base_.empty()) certify(report);
         while (!(report.primal - report.dual <= limits.tol * report.primal) && report.epochs < limits.max_epochs) {
             shuffle(limits.seed, static_cast<std::uint64_t>(report.epochs));
             const double gap = epoch(stop);
@@ -84,8 +91,7 @@ public:
         copy_duals_out(duals);
         const std::int64_t width = problem_.rows.n_columns + 1;
         for (int c = 0; c < n_outputs_; ++c) {
-            for (std::int64_t j = 0; j < width; ++j)
-                coefficients[outputs_[c] * width + j] = exact_weights_[j * lanes_ + c];
+            for (std::int64_t j = 0; j < width; ++j) sums[outputs_[c] * width + j] = exact_sums_[j * lanes_ + c];
         }
         return true;
     }
@@ -104,8 +110,9 @@ private:
     const int n_outputs_;
     int lanes_ = 0;
     Real positive_[MOST_LANES] = {}, negative_[MOST_LANES] = {};  // factors of the lanes' outputs
-    std::vector<Real> duals_, weights_;
-    std::vector<double> exact_weights_;
+    std::vector<Real> duals_, sums_;
+    std::vector<double> exact_sums_, base_;
+    double base_squares_ = 0;
     std::vector<std::int32_t> order_;
     std::vector<std::uint8_t> asleep_, naps_;
 
@@ -117,6 +124,22 @@ private:
         if (problem_.targets) return problem_.weights[row];
         const double* factors = problem_.labels[row] == outputs_[c] ? problem_.positive : problem_.negative;
         return problem_.weights[row] * factors[outputs_[c]];
+    }
+
+    double shrunk(double sum) const {
+        return sum > problem_.shrink ? sum - problem_.shrink : sum < -problem_.shrink ? sum + problem_.shrink : 0;
+    }
+
+    // Of the weights that sums stand for.
+    template <class Sum>
+    double squares_of(const std::vector<Sum>& sums) const {
+        const auto last = static_cast<std::size_t>(problem_.rows.n_columns * lanes_);
+        double squares = 0;
+        for (std::size_t j = 0; j < sums.size(); ++j) {
+            const double weight = j < last ? shrunk(sums[j]) : static_cast<double>(sums[j]);
+            squares += weight * weight;
+        }
+        return squares;
     }
 
     void shuffle(std::uint64_t seed, std::uint64_t epoch) {
@@ -188,11 +211,11 @@ private:
         constexpr bool PLAIN = !std::is_same_v<Loss, Logistic>;
         Real scores[MOST_LANES] = {}, y[MOST_LANES] = {}, most[MOST_LANES] = {};
         Real before[MOST_LANES] = {}, after[MOST_LANES] = {}, steps[MOST_LANES] = {}, gaps[MOST_LANES] = {};
-        Real* own = weights_.data() + problem_.rows.n_columns * lanes_;
+        Real* own = sums_.data() + problem_.rows.n_columns * lanes_;
         Real* duals = duals_.data() + row * lanes_;
         const Real q = static_cast<Real>(lengths_[static_cast<std::size_t>(row)]);
         const Real constant = static_cast<Real>(problem_.constant);
-        loops_.scores(problem_.rows, row, weights_.data(), lanes_, scores);
+        loops_.scores(problem_.rows, row, sums_.data(), static_cast<Real>(problem_.shrink), lanes_, scores);
         read_lanes(row, y, most);
         for (int c = 0; c < lanes_; ++c) scores[c] += constant * own[c], before[c] = duals[c];
         const int count = PLAIN ? MOST_LANES : n_outputs_;
@@ -209,29 +232,45 @@ private:
             duals[c] = after[c];
         }
         if (!moved) return false;
-        loops_.add(problem_.rows, row, steps, lanes_, weights_.data());
+        loops_.add(problem_.rows, row, steps, lanes_, sums_.data());
         for (int c = 0; c < n_outputs_; ++c) own[c] += constant * steps[c];
         return true;
     }
 
-    // The dual objective by the weights as they are, rounding and all.
+    // The dual objective by the sums as they are, rounding and all.
     double dual_now() const {
-        double squares = 0, sum = 0;
-        for (const Real w : weights_) squares += static_cast<double>(w) * w;
+        double sum = 0;
         for (const std::int32_t row : order_) {
             for (int c = 0; c < n_outputs_; ++c) {
                 const double dual = duals_[static_cast<std::size_t>(row) * lanes_ + c];
                 if (dual != 0) sum += loss_.conjugate(dual, target(row, c), cap(row, c));
             }
         }
-        return -squares / 2 - sum;
+        return (base_squares_ - squares_of(sums_)) / 2 - sum;
     }
 
-    // Weights anew from the duals, and both objectives, all in double precision.
+    // What weights cost, beyond those of the base where there is one: it is zero there and nowhere less.
+    double cost_of_weights(double squares) const {
+        if (base_.empty() && problem_.shrink == 0) return squares / 2;
+        const auto last = static_cast<std::size_t>(problem_.rows.n_columns * lanes_);
+        double lengths = 0, along = 0;
+        for (std::size_t j = 0; j < exact_sums_.size(); ++j) {
+            const double weight = j < last ? shrunk(exact_sums_[j]) : exact_sums_[j];
+            if (j < last) lengths += std::abs(weight);
+            if (!base_.empty()) along += weight * base_[j];
+        }
+        return (squares + base_squares_) / 2 + problem_.shrink * lengths - along;
+    }
+
+    // Sums anew from the duals, and both objectives, all in double precision.
     void certify(LinearReport& report) {
         const std::int64_t last = problem_.rows.n_columns * lanes_;
-        std::fill(exact_weights_.begin(), exact_weights_.end(), 0.0);
-        double conjugates = 0, losses = 0, squares = 0;
+        if (base_.empty()) {
+            std::fill(exact_sums_.begin(), exact_sums_.end(), 0.0);
+        } else {
+            exact_sums_ = base_;
+        }
+        double conjugates = 0, losses = 0;
         double lane[MOST_LANES] = {};
         for (const std::int32_t row : order_) {
             bool any = false;
@@ -241,20 +280,18 @@ private:
                 lane[c] = loss_.feasible(kept, y, most);
                 conjugates += loss_.conjugate(lane[c], y, most);
                 any |= lane[c] != 0;
-                exact_weights_[last + c] += problem_.constant * lane[c];
+                exact_sums_[last + c] += problem_.constant * lane[c];
             }
-            if (any) exact_.add(problem_.rows, row, lane, lanes_, exact_weights_.data());
+            if (any) exact_.add(problem_.rows, row, lane, lanes_, exact_sums_.data());
         }
-        for (std::size_t j = 0; j < weights_.size(); ++j) {
-            squares += exact_weights_[j] * exact_weights_[j];
-            weights_[j] = static_cast<Real>(exact_weights_[j]);
-        }
+        std::copy(exact_sums_.begin(), exact_sums_.end(), sums_.begin());
         for (const double part : losses_of_parts()) losses += part;
-        report.primal = squares / 2 + losses;
-        report.dual = -squares / 2 - conjugates;
+        const double squares = squares_of(exact_sums_);
+        report.primal = cost_of_weights(squares) + losses;
+        report.dual = (base_squares_ - squares) / 2 - conjugates;
     }
 
-    // The sum of losses by the exact weights, in parts that are the same for any number of threads.
+    // The sum of losses by the exact sums, in parts that are the same for any number of threads.
     std::vector<double> losses_of_parts() const {
         constexpr std::size_t PARTS = 64;
         std::vector<double> sums(PARTS, 0.0);
@@ -267,9 +304,9 @@ private:
                     double lane[MOST_LANES];
                     for (std::size_t k = order_.size() * p / PARTS; k < order_.size() * (p + 1) / PARTS; ++k) {
                         const std::int32_t row = order_[k];
-                        exact_.scores(problem_.rows, row, exact_weights_.data(), lanes_, lane);
+                        exact_.scores(problem_.rows, row, exact_sums_.data(), problem_.shrink, lanes_, lane);
                         for (int c = 0; c < n_outputs_; ++c) {
-                            const double score = lane[c] + problem_.constant * exact_weights_[last + c];
+                            const double score = lane[c] + problem_.constant * exact_sums_[last + c];
                             sums[p] += loss_.loss(score, target(row, c), cap(row, c));
                         }
                     }
@@ -320,7 +357,7 @@ bool with_loss(const LinearProblem& problem, F f) {
 
 template <class Real>
 bool solve_linear(const InstructionSet& set, const LinearProblem& problem, const LinearLimits& limits, int n_threads,
-                  const Interrupted& interrupted, Real* duals, double* coefficients, LinearReport* reports) {
+                  const Interrupted& interrupted, Real* duals, double* sums, LinearReport* reports) {
     std::vector<double> lengths;
     if (!find_lengths(set, problem, n_threads, interrupted, lengths)) return false;
     const int own_threads = std::max(1, n_threads / problem.n_batches);
@@ -328,7 +365,7 @@ bool solve_linear(const InstructionSet& set, const LinearProblem& problem, const
         return run_parallel(problem.n_batches, n_threads, interrupted, [&] {
             return [&](std::int64_t number, const std::atomic<bool>& stop) {
                 Batch<Real, decltype(loss)> batch(set, problem, lengths, static_cast<int>(number), own_threads, loss);
-                batch.solve(limits, duals, coefficients, reports[number], stop);
+                batch.solve(limits, duals, sums, reports[number], stop);
             };
         });
     });

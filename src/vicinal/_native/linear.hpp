@@ -16,12 +16,14 @@ struct LinearProblem {
     LinearLoss loss = LinearLoss::squared_hinge;
     double knee = 0;      // of huber
     double constant = 0;  // the value of one more column, whose weight is the intercept; 0: there is none
+    double shrink = 0;    // what a weight's absolute value costs beside half its square; the intercept's costs nothing
     int n_outputs = 0;
     const std::int32_t* labels = nullptr;   // per row, the output whose target is 1 (others: -1); classification
     const double* targets = nullptr;        // n_rows x n_outputs; regression
     const double* weights = nullptr;        // per row, what its loss weighs; rows of weight 0 do not count
     const double* positive = nullptr;       // per output, a factor for rows of its class
     const double* negative = nullptr;       // and one for all others
+    const double* base = nullptr;           // n_outputs x (n_columns + 1): sums of rows that were here before, or none
     const std::int32_t* outputs = nullptr;  // of the batches, one after the other
     const std::int32_t* batch_starts = nullptr;
     int n_batches = 0;
@@ -33,15 +35,16 @@ struct LinearLimits {
     std::uint64_t seed = 0;
 };
 
-// Per batch: both objectives in double precision, at the coefficients that are returned, and the passes over the rows.
+// Per batch: both objectives in double precision, at the weights of the sums that are returned, and the passes over the
+// rows. With a base they are those of the step away from it.
 struct LinearReport {
     double primal, dual, epochs;
 };
 
-// duals: n_rows x n_outputs, where to begin and where it ended. coefficients: n_outputs x (n_columns + 1), the
-// intercept's weight last. Returns false when interrupted.
+// duals: n_rows x n_outputs, where to begin and where it ended. sums: n_outputs x (n_columns + 1), of the duals times
+// their rows, on top of the base, the intercept's last; shrunk, they are the weights. Returns false when interrupted.
 template <class Real>
 bool solve_linear(const InstructionSet& set, const LinearProblem& problem, const LinearLimits& limits, int n_threads,
-                  const Interrupted& interrupted, Real* duals, double* coefficients, LinearReport* reports);
+                  const Interrupted& interrupted, Real* duals, double* sums, LinearReport* reports);
 
 }  // namespace vicinal

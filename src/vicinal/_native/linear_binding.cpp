@@ -134,7 +134,8 @@ template <class Real>
 void fit_linear(const nb::object& rows, int loss, double knee, double constant, MaybeLabels labels,
                 MaybeTargets targets, Vector<double> weights, Table<double> factors, Vector<std::int32_t> outputs,
                 Vector<std::int32_t> batch_starts, double tol, int max_epochs, std::uint64_t seed, Duals<Real> duals,
-                Reports coefficients, Reports reports, int n_threads, nb::object callback, const std::string& isa) {
+                Reports sums, Reports reports, double shrink, MaybeTargets base, int n_threads, nb::object callback,
+                const std::string& isa) {
     LinearProblem problem;
     problem.rows = linear_rows(rows);
     require(loss >= 0 && loss <= 3, "there is no such loss");
@@ -146,8 +147,10 @@ void fit_linear(const nb::object& rows, int loss, double knee, double constant, 
     check_batches(outputs, batch_starts, problem.n_outputs);
     const auto k = static_cast<std::size_t>(problem.n_outputs), n = static_cast<std::size_t>(problem.rows.n_rows);
     require(duals.shape(0) == n && duals.shape(1) == k, "there must be a dual per row and output");
-    require(coefficients.shape(0) == k && coefficients.shape(1) == static_cast<std::size_t>(problem.rows.n_columns) + 1,
-            "there must be coefficients per output");
+    const std::size_t width = static_cast<std::size_t>(problem.rows.n_columns) + 1;
+    require(sums.shape(0) == k && sums.shape(1) == width, "there must be sums per output");
+    require(!base || (base->shape(0) == k && base->shape(1) == width), "there must be a base per output");
+    require(shrink >= 0, "weights cannot be shrunk by less than nothing");
     require(reports.shape(0) + 1 == batch_starts.shape(0) && reports.shape(1) == 3, "there must be a report per batch");
     require(n_threads >= 1 && max_epochs >= 1, "there must be a thread and an epoch");
     problem.labels = labels ? labels->data() : nullptr;
@@ -155,6 +158,8 @@ void fit_linear(const nb::object& rows, int loss, double knee, double constant, 
     problem.weights = weights.data();
     problem.positive = factors.data();
     problem.negative = factors.data() + k;
+    problem.shrink = shrink;
+    problem.base = base ? base->data() : nullptr;
     problem.outputs = outputs.data();
     problem.batch_starts = batch_starts.data();
     problem.n_batches = static_cast<int>(reports.shape(0));
@@ -164,8 +169,8 @@ void fit_linear(const nb::object& rows, int loss, double knee, double constant, 
     bool finished;
     {
         nb::gil_scoped_release release;
-        finished = solve_linear<Real>(set, problem, limits, n_threads, listener(callback), duals.data(),
-                                      coefficients.data(), reinterpret_cast<LinearReport*>(reports.data()));
+        finished = solve_linear<Real>(set, problem, limits, n_threads, listener(callback), duals.data(), sums.data(),
+                                      reinterpret_cast<LinearReport*>(reports.data()));
     }
     if (!finished) throw nb::python_error();
 }
@@ -174,8 +179,8 @@ template <class Real>
 void bind_fit(nb::module_& m) {
     m.def("fit_linear", &fit_linear<Real>, "rows"_a, "loss"_a, "knee"_a, "constant"_a, "labels"_a.none(),
           "targets"_a.none(), "weights"_a, "factors"_a, "outputs"_a, "batch_starts"_a, "tol"_a, "max_epochs"_a,
-          "seed"_a, "duals"_a.noconvert(), "coefficients"_a.noconvert(), "reports"_a.noconvert(), "n_threads"_a = 1,
-          "callback"_a.none() = nb::none(), "isa"_a = "");
+          "seed"_a, "duals"_a.noconvert(), "sums"_a.noconvert(), "reports"_a.noconvert(), "shrink"_a = 0.0,
+          "base"_a.none() = nb::none(), "n_threads"_a = 1, "callback"_a.none() = nb::none(), "isa"_a = "");
 }
 
 }  // namespace

@@ -73,25 +73,34 @@ inline void with_entries(const LinearRows& x, std::int64_t row, F f) {
     }
 }
 
-template <class Weight, int LANES>
-inline void row_scores(const LinearRows& x, std::int64_t row, const Weight* weights, Weight* out) {
+// The weights of one column.
+template <class V, bool SHRINKING, class Weight>
+inline V weights_at(const Weight* place, Weight shrink) {
+    V w;
+    __builtin_memcpy(&w, place, sizeof w);
+    if constexpr (SHRINKING) {
+        const V above = w - shrink, below = w + shrink;
+        w = (above > 0 ? above : V{}) + (below < 0 ? below : V{});
+    }
+    return w;
+}
+
+template <class Weight, int LANES, bool SHRINKING>
+inline void row_scores(const LinearRows& x, std::int64_t row, const Weight* weights, Weight shrink, Weight* out) {
     using V = typename LaneVector<Weight, LANES>::V;
     constexpr int ABREAST = 4;  // sums that do not wait for each other
     V sums[ABREAST] = {};
     with_entries(x, row, [&](const auto& entries) {
+        const auto weights_of = [&](std::int64_t e) {
+            return weights_at<V, SHRINKING>(weights + entries.column(e) * LANES, shrink);
+        };
         std::int64_t e = 0;
         for (; e + ABREAST <= entries.count; e += ABREAST) {
             UNROLL for (int i = 0; i < ABREAST; ++i) {
-                V w;
-                __builtin_memcpy(&w, weights + entries.column(e + i) * LANES, sizeof w);
-                sums[i] += w * static_cast<Weight>(entries.value(e + i));
+                sums[i] += weights_of(e + i) * static_cast<Weight>(entries.value(e + i));
             }
         }
-        for (; e < entries.count; ++e) {
-            V w;
-            __builtin_memcpy(&w, weights + entries.column(e) * LANES, sizeof w);
-            sums[0] += w * static_cast<Weight>(entries.value(e));
-        }
+        for (; e < entries.count; ++e) sums[0] += weights_of(e) * static_cast<Weight>(entries.value(e));
     });
     const V sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     __builtin_memcpy(out, &sum, sizeof sum);
@@ -113,18 +122,25 @@ inline void row_add(const LinearRows& x, std::int64_t row, const Weight* steps, 
     });
 }
 
-template <class Weight>
-void scores_of_row(const LinearRows& x, std::int64_t row, const Weight* weights, int lanes, Weight* out) {
+template <class Weight, bool SHRINKING>
+void row_scores(const LinearRows& x, std::int64_t row, const Weight* weights, Weight shrink, int lanes, Weight* out) {
     switch (lanes) {
         case 1:
-            return row_scores<Weight, 1>(x, row, weights, out);
+            return row_scores<Weight, 1, SHRINKING>(x, row, weights, shrink, out);
         case 2:
-            return row_scores<Weight, 2>(x, row, weights, out);
+            return row_scores<Weight, 2, SHRINKING>(x, row, weights, shrink, out);
         case 4:
-            return row_scores<Weight, 4>(x, row, weights, out);
+            return row_scores<Weight, 4, SHRINKING>(x, row, weights, shrink, out);
         default:
-            return row_scores<Weight, 8>(x, row, weights, out);
+            return row_scores<Weight, 8, SHRINKING>(x, row, weights, shrink, out);
     }
+}
+
+template <class Weight>
+void scores_of_row(const LinearRows& x, std::int64_t row, const Weight* weights, Weight shrink, int lanes,
+                   Weight* out) {
+    shrink > 0 ? row_scores<Weight, true>(x, row, weights, shrink, lanes, out)
+               : row_scores<Weight, false>(x, row, weights, shrink, lanes, out);
 }
 
 template <class Weight>

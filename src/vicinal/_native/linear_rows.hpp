@@ -28,10 +28,12 @@ struct LinearRows {
 
 constexpr int MOST_LANES = 8;
 
-// Lanes are 1, 2, 4 or 8.
+// Lanes are 1, 2, 4 or 8. Scores are by weights that are nearer to zero by `shrink`, and zero where they were that
+// near.
 template <class Weight>
 struct RowLoops {
-    void (*scores)(const LinearRows& rows, std::int64_t row, const Weight* weights, int lanes, Weight* out);
+    void (*scores)(const LinearRows& rows, std::int64_t row, const Weight* weights, Weight shrink, int lanes,
+                   Weight* out);
     void (*add)(const LinearRows& rows, std::int64_t row, const Weight* steps, int lanes, Weight* weights);
 };
 

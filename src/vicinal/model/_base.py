@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,8 +15,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .._messages import warn_not_converged
-from .._validation import Matrix, check_choice, check_count, check_positive, checked_rows
+from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive, checked_rows
 from ._coded_rows import CodedRows, CodedRowsBuilder
+from ._early_stopping import solve_until_settled
 from ._solver import Outputs, Solved, solve
 
 LARGEST = 1e50  # value whose squares, times weights, can still be added up
@@ -27,10 +30,13 @@ class LinearOnCodes(BaseEstimator):
     features: Any
     loss: str
     C: float
+    l1: float
     fit_intercept: bool
     intercept_scaling: float
     tol: float
     max_iter: int
+    early_stopping: bool
+    validation_fraction: float
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
@@ -56,6 +62,11 @@ class LinearOnCodes(BaseEstimator):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
         check_positive("intercept_scaling", self.intercept_scaling)
+        check_non_negative("l1", self.l1)
+        if self.early_stopping and not 0 < self.validation_fraction < 1:
+            raise ValueError(
+                f"validation_fraction must be a number above 0 and below 1; got {self.validation_fraction!r}."
+            )
 
     def _row_weights(self, X: Matrix, sample_weight: ArrayLike | None) -> NDArray[np.float64]:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -63,32 +74,71 @@ class LinearOnCodes(BaseEstimator):
             raise ValueError("All weights of rows are zero; at least one has to be above 0.")
         return weights * self.C
 
-    def _fit_rows(self, X: Matrix, outputs: Outputs, weights: NDArray[np.float64], **options: Any) -> None:
-        """Fits maps, solves, and keeps what the solver found."""
-        rows, factor = self._fitted_rows(X)
-        start = self._start(X.shape[0], len(outputs.counts))
-        solved = solve(
-            rows,
-            outputs,
-            weights,
-            loss=options.pop("loss", self.loss),
-            constant=self.intercept_scaling if self.fit_intercept else 0.0,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            duals=start,
-            n_jobs=self.n_jobs,
-            **options,
-        )
-        self._keep(solved, factor)
+    def path(
+        self, X: ArrayLike, y: ArrayLike, C_values: Iterable[float], sample_weight: ArrayLike | None = None
+    ) -> list[Self]:
+        """Models for several values of C, from the smallest, each learned from where the one before ended.
 
-    def _keep(self, solved: Solved, factor: float) -> None:
-        self.coef_ = solved.coefficients[:, :-1] * factor
-        self.intercept_ = solved.coefficients[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        C_values : iterable of float
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the rows' losses; rows of weight zero do not count.
+
+        Returns
+        -------
+        list of fitted models
+            One per value, ascending. The map to local features is fitted once, and all of them have it.
+        """
+        values = sorted(C_values)
+        if not values:
+            raise ValueError("C_values is empty; at least one value of C is needed.")
+        for C in values:
+            check_positive("C", C)
+        model, models = clone(self).set_params(warm_start=True), []
+        model._prepared = None
+        for C in values:
+            found = copy(model.set_params(C=C).fit(X, y, sample_weight))
+            del found._prepared, found._duals, found._duals_C
+            models.append(found.set_params(warm_start=self.warm_start))
+        return models
+
+    def _fit_rows(
+        self, X: Matrix, outputs: Outputs, weights: NDArray[np.float64], *, base: Any = None, **options: Any
+    ) -> None:
+        """Fits maps, solves, and keeps what the solver found; with a `base`, it and the map stay as they are."""
+        prepared = getattr(self, "_prepared", None) or self._fitted_rows(X, again=base is not None)
+        if hasattr(self, "_prepared"):
+            self._prepared = prepared
+        rows, factor = prepared
+        given: dict[str, Any] = {
+            "loss": self.loss,
+            "l1": self.l1,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "constant": self.intercept_scaling if self.fit_intercept else 0.0,
+            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
+            "duals": None if base is not None else self._start(X.shape[0], len(outputs.counts)),
+            "n_jobs": self.n_jobs,
+        } | options
+        if self.early_stopping and base is None and np.count_nonzero(weights) > 1:
+            solved, settled = solve_until_settled(rows, outputs, weights, share=self.validation_fraction, **given)
+        else:
+            solved = solve(rows, outputs, weights, base=base, **given)
+            settled = solved.gap <= self.tol
+        self._keep(solved, factor, settled)
+
+    def _keep(self, solved: Solved, factor: float, settled: bool) -> None:
+        coefficients = solved.coefficients
+        self.coef_ = coefficients[:, :-1] * factor
+        self.intercept_ = coefficients[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
         self.n_iter_, self.objective_, self.duality_gap_ = solved.n_iter, solved.primal, solved.gap
+        self._factor, self._sums = factor, solved.sums if self.l1 > 0 else None
         if self.warm_start:
             self._duals, self._duals_C = solved.duals, self.C
-        if solved.gap > self.tol:
+        if not settled:
             detail = f"the duality gap is {solved.gap:.2g} of the objective, and tol={self.tol:g}"
             warn_not_converged(self, solved.n_iter, steps="passes over the rows", detail=detail)
 
@@ -99,7 +149,19 @@ class LinearOnCodes(BaseEstimator):
             return None
         return known * known.dtype.type(self.C / self._duals_C)
 
-    def _fitted_rows(self, X: Matrix) -> tuple[Matrix | CodedRows, float]:
+    def _base(self) -> NDArray[np.float64]:
+        """What the rows so far have added up to, for rows that are learned on top of them."""
+        if self._sums is not None:
+            return self._sums
+        constant = self.intercept_scaling if self.fit_intercept else 1.0
+        weights, intercepts = self._solved_weights()
+        return np.column_stack([weights / self._factor, intercepts / constant])
+
+    def _solved_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights and intercepts in the units in which the solver found them."""
+        return self.coef_, self.intercept_
+
+    def _fitted_rows(self, X: Matrix, *, again: bool = False) -> tuple[Matrix | CodedRows, float]:
         """What the solver is given, and the number by which the features were multiplied."""
         if self.features is None:
             entries = X.data if sp.issparse(X) else X
@@ -110,10 +172,10 @@ class LinearOnCodes(BaseEstimator):
                     "first, for example with sklearn.preprocessing.StandardScaler."
                 )
             return X, 1.0
-        if not (self.warm_start and hasattr(self, "features_")):
+        if not (again or (self.warm_start and hasattr(self, "features_"))):
             self.features_ = clone(self.features).fit(X)
         rows = coded_features(self.features_, X)
-        factor = 1 / np.sqrt(max(rows.mean_squared_length(), 1e-300))
+        factor = self._factor if again else 1 / np.sqrt(max(rows.mean_squared_length(), 1e-300))
         return rows.scaled(factor), factor
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
 from .._calls import obeys_n_jobs
 from .._validation import all_or_nothing
@@ -22,10 +22,11 @@ from ._solver import CLASSIFICATION, Outputs
 class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
     """A linear classifier, each class against the rest, that learns all classes in one pass over the rows.
 
-    It minimises, for each class, liblinear's objective ``|w|^2 / 2 + C * sum of losses``, and says how near it came: no
-    weights whatever have an objective that is smaller by more than the share `duality_gap_`. It takes any dense or CSR
-    rows, and with `features`, a map such as `RandLocal`, rows as they are before the map: their local features are
-    then kept as codes of one or two bytes and values of one, never as a matrix.
+    It minimises, for each class, liblinear's objective ``|w|^2 / 2 + C * sum of losses``, with ``l1 * |w|_1`` added if
+    wanted, and says how near it came: no weights whatever have an objective that is smaller by more than the share
+    `duality_gap_`. It takes any dense or CSR rows, and with `features`, a map such as `RandLocal`, rows as they are
+    before the map: their local features are then kept as codes of one or two bytes, and values of one, not as a
+    matrix.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
     C : float, default=1.0
         What losses weigh: the larger, the closer the model follows the training rows. With `features`, the local
         features are first multiplied by one number such that the mean squared length of rows is 1.
+    l1 : float, default=0.0
+        What the sum of absolute weights costs, beside half the sum of their squares: above 0 many weights are exactly
+        zero. The intercept's is not among them.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
         The intercept is the weight of one more column with this value, as in liblinear, and so is part of ``|w|^2``;
@@ -49,6 +53,11 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
         have settled at 0.1 already; 1e-4 and below are for comparing objectives.
     max_iter : int, default=1000
         Most passes over the rows. Rows that nothing moves are left out of most of them.
+    early_stopping : bool, default=False
+        Whether to hold back some rows and to end, before the gap is `tol`, when their loss does not fall any more;
+        they are looked at after 1, 2, 4, 8, ... passes, and the weights that they like best are kept.
+    validation_fraction : float, default=0.1
+        The share of the rows that are held back.
     warm_start : bool, default=False
         Whether a fit begins where the last one ended, if it has as many rows and classes; these must be the same rows.
         `features_` stays as it was. Dual variables are kept for it, one per row and class.
@@ -110,11 +119,14 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
         *,
         loss: str = "squared_hinge",
         C: float = 1.0,
+        l1: float = 0.0,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
         tol: float = 0.01,
         max_iter: int = 1000,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -122,11 +134,14 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
         self.features = features
         self.loss = loss
         self.C = C
+        self.l1 = l1
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -157,6 +172,52 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
                 f"class, {self.classes_[labels[weights > 0][0]]!r}."
             )
         self._fit_rows(rows, self._outputs(labels.astype(np.int32), given), weights)
+        return self
+
+    @all_or_nothing
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> LocalLinearClassifier:
+        """Learn from more rows, on top of what was learned from others, which are not needed any more.
+
+        Dual variables of former rows stay as they are, those of the new rows are brought to where the objective over
+        all of them is best. A map is fitted to the rows of the first call. `objective_` and `duality_gap_` are those of
+        the step: half the squared distance from the former weights, and the new rows' losses.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes that there will be; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the rows' losses; rows of weight zero do not count.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters(CLASSIFICATION)
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} needs all rows at once; give partial_fit a dict of weights."
+            )
+        first = not hasattr(self, "coef_")
+        _check_partial_fit_first_call(self, classes)
+        rows, given = self._checked(X, y, reset=first)
+        check_classification_targets(given)
+        unknown = np.setdiff1d(given, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y has the label {unknown.tolist()[0]!r}, which is not among the classes of the first call."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes; there is {self.classes_.tolist()[0]!r} alone."
+            )
+        weights = self._row_weights(rows, sample_weight)
+        labels = np.searchsorted(self.classes_, given).astype(np.int32)
+        self._fit_rows(rows, self._outputs(labels, self.classes_), weights, base=None if first else self._base())
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:

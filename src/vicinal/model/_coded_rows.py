@@ -44,6 +44,11 @@ class CodedRows:
         scales = (self.scales * factor).astype(np.float32)
         return CodedRows(self.codes, self.levels, self.first_columns, self.sizes, scales, self.n_columns)
 
+    def take(self, rows: NDArray[np.integer]) -> CodedRows:
+        """Some of the rows."""
+        codes = tuple(part[rows] for part in self.codes)
+        return CodedRows(codes, self.levels[rows], self.first_columns, self.sizes, self.scales, self.n_columns)
+
     def mean_squared_length(self) -> float:
         sums = np.zeros(len(self.scales))
         for start in range(0, len(self.levels), 4096):

@@ -14,11 +14,14 @@ from .._validation import Matrix
 Array = NDArray[Any]
 
 
-def loss_and_slopes(name: str, knee: float, scores: Array, targets: Array) -> tuple[Array, Array, Array]:
+def losses_and_slopes(name: str, knee: float, scores: Array, targets: Array) -> tuple[Array, Array, Array]:
     """The loss of each row, its derivative by the score, and the second derivative."""
     if name == "squared_hinge":
         short_of = np.maximum(0, 1 - targets * scores)
         return short_of**2, -2 * targets * short_of, 2.0 * (short_of > 0)
+    if name == "hinge":
+        inside = targets * scores < 1
+        return np.where(inside, 1 - targets * scores, 0.0), -targets * inside, np.zeros_like(scores)
     if name == "logistic":
         chances = expit(-targets * scores)
         return np.logaddexp(0, -targets * scores), -targets * chances, chances * (1 - chances)
@@ -44,7 +47,7 @@ class NewtonProblem:
         self.loss, self.knee = loss, knee
 
     def value(self, w: Array, targets: Array, caps: Array) -> float:
-        losses, _, _ = loss_and_slopes(self.loss, self.knee, self.rows @ w, targets)
+        losses, _, _ = losses_and_slopes(self.loss, self.knee, self.rows @ w, targets)
         return float(w @ w / 2 + caps @ losses)
 
     def minimise(self, start: Array, targets: Array, caps: Array, tol: float, max_iter: int) -> tuple[Any, ...]:
@@ -54,7 +57,7 @@ class NewtonProblem:
         """
         w = start
         for n_iter in range(max_iter + 1):
-            losses, slopes, curves = loss_and_slopes(self.loss, self.knee, self.rows @ w, targets)
+            losses, slopes, curves = losses_and_slopes(self.loss, self.knee, self.rows @ w, targets)
             primal = float(w @ w / 2 + caps @ losses)
             gradient = w + self.rows.T @ (caps * slopes)
             gap = float(gradient @ gradient) / 2

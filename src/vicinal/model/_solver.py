@@ -35,16 +35,38 @@ class Outputs:
     labels: NDArray[np.int32] | None = None
     targets: NDArray[np.float64] | None = None
 
+    def of(self, c: int, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Targets of output c, -1 and 1 for classes, and what each row's loss weighs there."""
+        if self.targets is not None:
+            return self.targets[:, c], weights
+        targets = np.where(self.labels == c, 1.0, -1.0)
+        return targets, weights * np.where(targets > 0, self.factors[0, c], self.factors[1, c])
+
+    def take(self, rows: NDArray[np.integer]) -> Outputs:
+        """Those of some rows."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Outputs(self.factors, self.counts, labels, None if self.targets is None else self.targets[rows])
+
 
 @dataclass(frozen=True)
 class Solved:
-    """Weights with the intercepts', both objectives at them, and where the solver ended."""
+    """Sums of the duals times their rows, with the intercepts', both objectives, and where the solver ended."""
 
-    coefficients: NDArray[np.float64]
+    sums: NDArray[np.float64]
     duals: NDArray[Any]
     primal: float
     dual: float
     n_iter: int
+    l1: float = 0.0
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """The weights: sums that are nearer to zero by `l1`, but for the intercepts'."""
+        if self.l1 == 0:
+            return self.sums
+        weights = np.sign(self.sums) * np.maximum(np.abs(self.sums) - self.l1, 0)
+        weights[:, -1] = self.sums[:, -1]
+        return weights
 
     @property
     def gap(self) -> float:
@@ -64,10 +86,17 @@ def solve(
     max_iter: int,
     seed: int,
     duals: NDArray[Any] | None = None,
+    l1: float = 0.0,
+    base: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
 ) -> Solved:
-    """Minimises ``|w|^2 / 2 + sum of weights times losses`` for each output, up to a relative gap of `tol`."""
-    if loss != "hinge" and rows.shape[1] <= NARROW and rows.shape[0] > rows.shape[1]:
+    """Minimises ``|w|^2 / 2 + l1 |w|_1 + sum of weights times losses`` for each output, to a relative gap of `tol`.
+
+    With a `base`, the sums that other rows left, those rows' dual variables stay as they are: what is minimised is then
+    the step away from the base's weights, and the losses of these rows.
+    """
+    smooth = loss != "hinge" and l1 == 0 and base is None
+    if smooth and rows.shape[1] <= NARROW and rows.shape[0] > rows.shape[1]:
         problem = NewtonProblem(rows.to_csr() if isinstance(rows, CodedRows) else rows, constant, loss, knee)
         return _by_newton(problem, outputs, weights, duals, tol, max_iter)
     single, native = native_rows(rows)
@@ -76,7 +105,7 @@ def solve(
     dtype = np.float32 if single else np.float64
     known: Any = np.zeros((n_rows, n_outputs), dtype) if duals is None else np.array(duals, dtype, order="C")
     order, starts = batches(outputs.counts)
-    coefficients = np.empty((n_outputs, n_columns + 1))
+    sums = np.empty((n_outputs, n_columns + 1))
     reports = np.empty((len(starts) - 1, 3))
     _native.fit_linear(
         native,
@@ -93,13 +122,15 @@ def solve(
         int(max_iter),
         seed,
         known,
-        coefficients,
+        sums,
         reports,
+        float(l1),
+        None if base is None else np.ascontiguousarray(base, dtype=np.float64),
         n_threads(n_jobs),
         current_callback(),
     )
     primal, dual, _ = reports.sum(axis=0)
-    return Solved(coefficients, known, float(primal), float(dual), int(reports[:, 2].max()))
+    return Solved(sums, known, float(primal), float(dual), int(reports[:, 2].max()), l1)
 
 
 def _by_newton(
@@ -113,11 +144,7 @@ def _by_newton(
     n_outputs = len(outputs.counts)
     found = []
     for c in range(n_outputs):
-        if outputs.targets is not None:
-            targets, caps = outputs.targets[:, c], weights
-        else:
-            targets = np.where(outputs.labels == c, 1.0, -1.0)
-            caps = weights * np.where(targets > 0, outputs.factors[0, c], outputs.factors[1, c])
+        targets, caps = outputs.of(c, weights)
         start = np.zeros(problem.rows.shape[1]) if duals is None else problem.rows.T @ duals[:, c].astype(np.float64)
         found.append(problem.minimise(start, targets, caps, tol, max_iter))
     coefficients, known, primals, gaps, n_iters = zip(*found, strict=True)
