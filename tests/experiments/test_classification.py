@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from vicinal import RandLocal
+from vicinal import LocalLinearClassifier, RandLocal
 from vicinal._preparation import make_preparation
 from vicinal.experiments import Method, Role, find_method
 from vicinal.experiments._linear import check_folds, choose
@@ -35,15 +35,18 @@ def parts_of(y, fold=0):
 def fitted_svms(monkeypatch):
     """Every linear SVM that is fitted: its parameters, and what it was given."""
     seen = []
-    fit = LinearSVC.fit
 
-    def recorded(model, X, y):
-        given = X.toarray() if sp.issparse(X) else np.array(X)
-        fit(model, X, y)
-        seen.append((model.C, given, y.copy(), model.coef_.copy()))
-        return model
+    def recording(fit):
+        def recorded(model, X, y):
+            given = X.toarray() if sp.issparse(X) else np.array(X)
+            fit(model, X, y)
+            seen.append((model.C, given, y.copy(), model.coef_.copy()))
+            return model
 
-    monkeypatch.setattr(LinearSVC, "fit", recorded)
+        return recorded
+
+    for solver in (LinearSVC, LocalLinearClassifier):
+        monkeypatch.setattr(solver, "fit", recording(solver.fit))
     return seen
 
 

@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from .._sample import Sample
+from ..model import LocalLinearClassifier
 from ._method import Context, Role
 from ._work import Work, fit, fit_transform, recording_warnings, show_again, stratified_sample
 
@@ -62,9 +63,9 @@ def _scores(
             F, F_test, _ = features(work, parameters, part, test_part)
             for j, model_parameters in enumerate(model_candidates):
                 model = work.method.build_model(replace(to, n_rows=F.shape[0]), model_parameters)
-                fit_model(model, F, part.y)
+                fitted, _ = fit_model(model, F, part.y, to.threads)
                 assert test_part.y is not None
-                scores[i, j] += tuning.score(model, F_test, test_part.y)
+                scores[i, j] += tuning.score(fitted, F_test, test_part.y)
     return scores
 
 
@@ -100,15 +101,25 @@ def features(
     return F * (1 / length), F_test * (1 / length), seconds
 
 
-def fit_model(model: Any, F: Any, y: NDArray | None) -> bool:
-    """Fits the model and returns whether its solver converged."""
+def fit_model(model: Any, F: Any, y: NDArray | None, n_jobs: int) -> tuple[Any, bool]:
+    """The fitted model, and whether its solver converged."""
     if isinstance(model, LinearSVC):
-        # liblinear's primal solver is the faster one for few dense columns, its dual one for many sparse ones, and the
-        # only one for the hinge loss.
-        model.set_params(dual=model.loss == "hinge" or sp.issparse(F) or F.shape[0] < F.shape[1])
-    _, caught = recording_warnings(lambda: model.fit(F, y))
+        model = _solver_of(model, F, n_jobs)
+    fitted, caught = recording_warnings(lambda: model.fit(F, y))
     show_again(caught, but=ConvergenceWarning)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    return fitted, not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+
+
+def _solver_of(svm: LinearSVC, F: Any, n_jobs: int) -> Any:
+    """Who solves a linear SVM soonest; its problem, and up to a tolerance its optimum, are the same for all.
+
+    Of sparse rows that is our solver; of dense ones liblinear's primal one, where there are fewer columns than rows
+    and the loss has a derivative, and else its dual one.
+    """
+    if not sp.issparse(F):
+        return svm.set_params(dual=svm.loss == "hinge" or F.shape[0] < F.shape[1])
+    shared = ("loss", "C", "fit_intercept", "intercept_scaling", "class_weight", "random_state")
+    return LocalLinearClassifier(**{name: getattr(svm, name) for name in shared}, tol=svm.tol, n_jobs=n_jobs)
 
 
 def _mean_length(X: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomTreesEmbedding
+from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -19,6 +19,7 @@ from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._clustering_methods import CLUSTERERS
 from ._method import Context, Grid, Method, Role
+from ._model_methods import MODELS
 from ._outlier_methods import DETECTORS
 from ._semi_supervised_methods import SEMI_SUPERVISED
 
@@ -77,20 +78,10 @@ def _components(to: Context) -> int:
     return min(to.n_components, to.n_rows)
 
 
-def _lightgbm(to: Context) -> Any:
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(n_jobs=to.threads, random_state=to.seed, verbose=-1)
-
-
 def _isolation_kernel(to: Context) -> Any:
     from ikpykit.kernel import IsoKernel
 
     return IsoKernel(method="anne", n_estimators=200, random_state=to.seed)
-
-
-def _boosting(to: Context) -> Any:
-    return HistGradientBoostingClassifier(random_state=to.seed)
 
 
 def _selector(entry: SelectorEntry) -> Method:
@@ -115,7 +106,6 @@ def _link_predictor(name: str, label: str, kind: type[LinkPredictor], grid: Grid
     return Method(name, label, Role.LINK_PREDICTOR, make, grid=lambda to: [grid or {}])
 
 
-_LEARNING_RATES: list[Grid] = [{"learning_rate": [0.05, 0.1, 0.2]}]
 _KERNEL_GRID: Grid = {"C": (1.0, 10.0, 100.0)}
 
 METHODS: tuple[Method, ...] = (
@@ -219,21 +209,7 @@ METHODS: tuple[Method, ...] = (
         lambda to: RandomTreesEmbedding(n_estimators=to.n_groups, random_state=to.seed, n_jobs=to.threads),
         grid=lambda to: [{"max_depth": [5, 8]}],
     ),
-    Method(
-        "boosting",
-        "gradient boosting",
-        Role.MODEL,
-        _boosting,
-        grid=lambda to: _LEARNING_RATES,
-    ),
-    Method(
-        "lightgbm",
-        "LightGBM",
-        Role.MODEL,
-        _lightgbm,
-        grid=lambda to: _LEARNING_RATES,
-        needs="lightgbm",
-    ),
+    *MODELS,
     Method(
         "isolation-kernel",
         "isolation kernel (aNNE)",
@@ -318,7 +294,7 @@ def method_names() -> list[str]:
     --------
     >>> from vicinal.experiments import method_names
     >>> [name for name in method_names() if name.startswith("randlocal")]
-    ['randlocal', 'randlocal-tuned', 'randlocal-spectral']
+    ['randlocal-growing', 'randlocal', 'randlocal-tuned', 'randlocal-spectral']
     """
     return [method.name for method in METHODS]
 

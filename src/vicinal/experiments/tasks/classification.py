@@ -98,9 +98,11 @@ class Classification(Task):
         model = work.method.build_model(work.context_for(X), model_chosen)
         assert rows.y is not None
         takes_all = all_labelled or work.method.role is Role.MODEL
-        if not fit_model(model, *((F, rows.y) if takes_all else (F[labelled], rows.y[labelled]))):
+        learned_from = (F, rows.y) if takes_all else (F[labelled], rows.y[labelled])
+        fitted, converged = fit_model(model, *learned_from, work.context.threads)
+        if not converged:
             outcome.note("the SVM stopped before it converged")
-        predicted = model.predict(F_test)
+        predicted = fitted.predict(F_test)
         outcome.model_seconds = time.perf_counter() - start
         outcome.values = [
             (work.cell.fold, Measure(metric), SCORES[metric.name](y[test], predicted))

@@ -170,9 +170,10 @@ class SemiSupervised(Task):
         F, F_test, outcome.feature_seconds = features(work, chosen, rows, test, fitted_on)
         start = time.perf_counter()
         model = work.method.build_model(work.context_for(rows.X), model_chosen)
-        if not fit_model(model, F, rows.y):
+        fitted, converged = fit_model(model, F, rows.y, work.context.threads)
+        if not converged:
             outcome.note("the solver stopped before it converged")
-        scores = scores_of(model, F_test)
+        scores = scores_of(fitted, F_test)
         outcome.model_seconds = time.perf_counter() - start
         outcome.values = [
             (0, Measure(metric), roc_auc_score(*_of_part(metric, parts.test_labels, scores)))
