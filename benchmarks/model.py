@@ -44,6 +44,8 @@ MODELS = {
     "LogisticRegression (L-BFGS)": "LogisticRegression(C=C)",
     "SGDClassifier": "SGDClassifier(alpha=1 / (C * n_rows), n_jobs=2, random_state=0)",
 }
+GROWTH = {"LocalLinearClassifier, gap 0.1": "ours(n_jobs=1, tol=0.1)", "LinearSVC (dual)": MODELS["LinearSVC (dual)"]}
+PATH = (0.01, 0.1, 1.0, 10.0)
 SLOW = {"covtype": ("LinearSVC (dual)", "LogisticRegression (L-BFGS)")}
 
 
@@ -102,13 +104,32 @@ def figures(model, X, y, X_test, y_test) -> dict:
     }
 
 
-def job_linear(task: str, make: str) -> dict:
+def kept(task: str) -> tuple:
+    """What job_features left: training rows, test rows, their classes."""
     X, X_test = (sp.load_npz(KEPT / f"{task}-{part}.npz") for part in ("train", "test"))
-    labels, C = np.load(KEPT / f"{task}-labels.npz", allow_pickle=True), (TASKS | QUICK)[task][3]
+    labels = np.load(KEPT / f"{task}-labels.npz", allow_pickle=True)
+    return X, X_test, labels["y"], labels["y_test"]
+
+
+def job_linear(task: str, make: str, share: float = 1.0) -> dict:
+    X, X_test, y, y_test = kept(task)
+    n_rows, C = round(share * X.shape[0]), (TASKS | QUICK)[task][3]
+    X, y = X[:n_rows], y[:n_rows]
     kinds = {kind.__name__: kind for kind in (LinearSVC, LogisticRegression, SGDClassifier)}
     ours = lambda **options: LocalLinearClassifier(C=C, random_state=0, **options)  # noqa: E731
     model = eval(make, {"C": C, "n_rows": X.shape[0], "ours": ours, **kinds})
-    return figures(model, X, labels["y"], X_test, labels["y_test"])
+    return figures(model, X, y, X_test, y_test)
+
+
+def job_path(task: str) -> dict:
+    """CPU seconds of a whole path of C, and of its last value alone."""
+    X, _, y, _ = kept(task)
+    seconds = []
+    for values in (PATH, PATH[-1:]):
+        start = time.process_time()
+        LocalLinearClassifier(tol=0.1, random_state=0, n_jobs=1).path(X, y, values)
+        seconds.append(time.process_time() - start)
+    return {"path": seconds[0], "last": seconds[1]}
 
 
 def job_fused(task: str) -> dict:
@@ -145,7 +166,21 @@ def table(task: str) -> list[str]:
             else f"| {label} | {found['seconds']:.2f} | {found['cpu']:.2f} | {found['GB']:.2f} | {found['micro']:.4f} "
             f"| {found['macro']:.4f} | {found['rows per second']:,.0f} |"
         )
-    return [*lines, ""]
+    return [*lines, "", *growth(task), ""]
+
+
+def growth(task: str) -> list[str]:
+    """How CPU seconds grow with the rows, and what a path of C costs beside its last value."""
+    lines = []
+    for label, make in GROWTH.items():
+        if label in SLOW.get(task, ()):
+            continue
+        times = {share: child(__file__, "linear", task, make, share)["cpu"] for share in (0.25, 0.5, 1.0)}
+        shown = ", ".join(f"{seconds:.2f} with {share:g}" for share, seconds in times.items())
+        lines.append(f"- CPU seconds by share of the rows, {label}: {shown}")
+    path = child(__file__, "path", task)
+    values = f"{len(PATH)} values of C up to {PATH[-1]:g}"
+    return [*lines, f"- CPU seconds of {values}: {path['path']:.2f}; of the last alone: {path['last']:.2f}"]
 
 
 def main() -> None:
