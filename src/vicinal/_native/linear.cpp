@@ -1,5 +1,6 @@
 #include "linear.hpp"
 
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -59,7 +60,7 @@ public:
         asleep_.assign(n, 0);
         naps_.assign(n, 0);
         for (std::int64_t i = 0; i < problem.rows.n_rows; ++i) {
-            if (problem.weights[i] > 0) order_.push_back(static_cast<std::int32_t>(i));
+            if (problem.weights[i] > 0) rows_.push_back(static_cast<std::int32_t>(i));
         }
         if (!problem.base) return;
         base_.resize(size);
@@ -76,7 +77,7 @@ public:
         double enough = limits.tol;  // what the estimate must reach before the objectives are computed
         if (copy_duals_in(duals) || !base_.empty()) certify(report);
         while (!(report.primal - report.dual <= limits.tol * report.primal) && report.epochs < limits.max_epochs) {
-            shuffle(limits.seed, static_cast<std::uint64_t>(report.epochs));
+            wake(limits.seed, static_cast<std::uint64_t>(report.epochs));
             const double gap = epoch(stop);
             if (stop) return false;
             ++report.epochs;
@@ -99,6 +100,8 @@ public:
 private:
     static constexpr double TINY = 1e-300;
     static constexpr int LONGEST_NAP = 7;
+    static constexpr std::size_t RUN = 16;   // rows that keep their order
+    static constexpr std::size_t AHEAD = 4;  // rows between the one whose turn it is and the one that is fetched
 
     const RowLoops<Real>& loops_;
     const RowLoops<double>& exact_;
@@ -113,7 +116,7 @@ private:
     std::vector<Real> duals_, sums_;
     std::vector<double> exact_sums_, base_;
     double base_squares_ = 0;
-    std::vector<std::int32_t> order_;
+    std::vector<std::int32_t> rows_, awake_;  // rows that count; those whose turn comes in this pass
     std::vector<std::uint8_t> asleep_, naps_;
 
     double target(std::int64_t row, int c) const {
@@ -142,10 +145,24 @@ private:
         return squares;
     }
 
-    void shuffle(std::uint64_t seed, std::uint64_t epoch) {
+    // Runs of rows in any order, those that sleep left out: a run lies together in memory.
+    void wake(std::uint64_t seed, std::uint64_t epoch) {
         Stream stream(seed, epoch);
-        for (std::size_t i = order_.size(); i > 1; --i) {
-            std::swap(order_[i - 1], order_[stream.below(static_cast<std::uint32_t>(i))]);
+        std::vector<std::uint32_t> runs((rows_.size() + RUN - 1) / RUN);
+        std::iota(runs.begin(), runs.end(), std::uint32_t{0});
+        for (std::size_t i = runs.size(); i > 1; --i) {
+            std::swap(runs[i - 1], runs[stream.below(static_cast<std::uint32_t>(i))]);
+        }
+        awake_.clear();
+        for (const std::size_t run : runs) {
+            for (std::size_t k = run * RUN; k < std::min(rows_.size(), (run + 1) * RUN); ++k) {
+                auto& asleep = asleep_[static_cast<std::size_t>(rows_[k])];
+                if (asleep > 0) {
+                    --asleep;
+                } else {
+                    awake_.push_back(rows_[k]);
+                }
+            }
         }
     }
 
@@ -153,24 +170,17 @@ private:
     // rows had when their turn came.
     double epoch(const std::atomic<bool>& stop) {
         double gap = 0;
-        std::int64_t seen = 0;
-        for (std::size_t k = 0; k < order_.size(); ++k) {
-            const std::int32_t row = order_[k];
-            if (k + 1 < order_.size() && !asleep_[static_cast<std::size_t>(order_[k + 1])]) fetch(order_[k + 1]);
-            auto& asleep = asleep_[static_cast<std::size_t>(row)];
-            if (asleep > 0) {
-                --asleep;
-                continue;
-            }
-            if ((++seen & 1023) == 0 && stop) return gap;
-            auto& nap = naps_[static_cast<std::size_t>(row)];
-            nap = move(row, gap) ? std::uint8_t{0} : static_cast<std::uint8_t>(std::min(2 * nap + 1, LONGEST_NAP));
-            asleep = nap;
+        for (std::size_t k = 0; k < awake_.size(); ++k) {
+            if ((k & 1023) == 1023 && stop) return gap;
+            if (k + AHEAD < awake_.size()) fetch(awake_[k + AHEAD]);
+            const auto row = static_cast<std::size_t>(awake_[k]);
+            const int nap = move(awake_[k], gap) ? 0 : std::min(2 * naps_[row] + 1, LONGEST_NAP);
+            naps_[row] = asleep_[row] = static_cast<std::uint8_t>(nap);
         }
         return gap;
     }
 
-    // Rows come in any order: the processor does not guess where the next one lies.
+    // The processor does not guess which row comes next.
     void fetch(std::int64_t row) const {
         const LinearRows& x = problem_.rows;
         const auto ahead = [](const auto* start, std::int64_t count) {
@@ -179,6 +189,8 @@ private:
                 __builtin_prefetch(p + b);
             }
         };
+        ahead(lengths_.data() + row, 1);
+        ahead(duals_.data() + row * lanes_, lanes_);
         if (x.kind == RowKind::csr) {
             const std::int64_t start = x.starts[row], count = x.starts[row + 1] - start, size = x.doubles ? 8 : 4;
             ahead(static_cast<const char*>(x.values) + start * size, count * size);
@@ -240,7 +252,7 @@ private:
     // The dual objective by the sums as they are, rounding and all.
     double dual_now() const {
         double sum = 0;
-        for (const std::int32_t row : order_) {
+        for (const std::int32_t row : rows_) {
             for (int c = 0; c < n_outputs_; ++c) {
                 const double dual = duals_[static_cast<std::size_t>(row) * lanes_ + c];
                 if (dual != 0) sum += loss_.conjugate(dual, target(row, c), cap(row, c));
@@ -272,7 +284,7 @@ private:
         }
         double conjugates = 0, losses = 0;
         double lane[MOST_LANES] = {};
-        for (const std::int32_t row : order_) {
+        for (const std::int32_t row : rows_) {
             bool any = false;
             for (int c = 0; c < n_outputs_; ++c) {
                 Real& kept = duals_[static_cast<std::size_t>(row) * lanes_ + c];
@@ -302,8 +314,8 @@ private:
                 return [&](std::int64_t part, const std::atomic<bool>&) {
                     const auto p = static_cast<std::size_t>(part);
                     double lane[MOST_LANES];
-                    for (std::size_t k = order_.size() * p / PARTS; k < order_.size() * (p + 1) / PARTS; ++k) {
-                        const std::int32_t row = order_[k];
+                    for (std::size_t k = rows_.size() * p / PARTS; k < rows_.size() * (p + 1) / PARTS; ++k) {
+                        const std::int32_t row = rows_[k];
                         exact_.scores(problem_.rows, row, exact_sums_.data(), problem_.shrink, lanes_, lane);
                         for (int c = 0; c < n_outputs_; ++c) {
                             const double score = lane[c] + problem_.constant * exact_sums_[last + c];
@@ -318,7 +330,7 @@ private:
     // Whether any of them is not zero.
     bool copy_duals_in(const Real* outside) {
         bool any = false;
-        for (const std::int32_t row : order_) {
+        for (const std::int32_t row : rows_) {
             for (int c = 0; c < n_outputs_; ++c) {
                 const Real theirs = outside[static_cast<std::int64_t>(row) * problem_.n_outputs + outputs_[c]];
                 Real& own = duals_[static_cast<std::size_t>(row) * lanes_ + c];
@@ -330,7 +342,7 @@ private:
     }
 
     void copy_duals_out(Real* outside) const {
-        for (const std::int32_t row : order_) {
+        for (const std::int32_t row : rows_) {
             for (int c = 0; c < n_outputs_; ++c) {
                 outside[static_cast<std::int64_t>(row) * problem_.n_outputs + outputs_[c]] =
                     duals_[static_cast<std::size_t>(row) * lanes_ + c];

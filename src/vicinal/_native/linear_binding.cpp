@@ -41,13 +41,16 @@ const Code* codes_of(const Table<Code>& codes, const Vector<std::int32_t>& sizes
                      const LinearRows& rows) {
     const std::size_t width = codes.shape(1);
     require(static_cast<std::int64_t>(codes.shape(0)) == rows.n_rows, "codes differ in their number of rows");
+    const Code* all = codes.data();
+    const std::int32_t* most = sizes.data() + first;
     for (std::size_t i = 0; i < codes.shape(0); ++i) {
+        std::uint32_t outside = 0;  // without a branch for each code
         for (std::size_t g = 0; g < width; ++g) {
-            const auto code = static_cast<std::int64_t>(codes.data()[i * width + g]);
-            require(code >= 0 && code < sizes.data()[first + g], "a code is out of range");
+            outside |= static_cast<std::uint32_t>(all[i * width + g]) >= static_cast<std::uint32_t>(most[g]);
         }
+        require(!outside, "a code is out of range");
     }
-    return codes.data();
+    return all;
 }
 
 // (codes of one byte, of two, of four, values or None, first columns, sizes, scales, number of columns)

@@ -29,27 +29,35 @@ struct CsrEntries {
     Value value(std::int64_t e) const { return values[e]; }
 };
 
-template <class Code, bool VALUED>
-struct CodedEntries {
-    const Code* codes;
-    const std::uint8_t* values;
-    const std::int32_t* offsets;
-    const float* scales;
-    std::int64_t count;
-    std::int64_t column(std::int64_t e) const { return offsets[e] + static_cast<std::int64_t>(codes[e]); }
-    float value(std::int64_t e) const { return VALUED ? scales[e] * static_cast<float>(values[e]) : scales[e]; }
-};
-
-template <bool VALUED, class F>
-inline void coded_entries(const LinearRows& x, std::int64_t row, F f) {
-    const std::int64_t b = x.runs[0], p = x.runs[1], q = x.runs[2];
-    const auto* values = static_cast<const std::uint8_t*>(x.values) + (VALUED ? row * (b + p + q) : 0);
-    if (b) f(CodedEntries<std::uint8_t, VALUED>{x.bytes + row * b, values, x.offsets, x.scales, b});
-    if (p) f(CodedEntries<std::uint16_t, VALUED>{x.pairs + row * p, values + b, x.offsets + b, x.scales + b, p});
-    if (q) {
-        f(CodedEntries<std::int32_t, VALUED>{x.quads + row * q, values + b + p, x.offsets + b + p, x.scales + b + p,
-                                             q});
+// Calls f with entries of consecutive groups, whose codes are turned into columns, and their bytes into values, some at
+// a time: vectors do that, and then there is little left to do for each entry.
+template <class Code, class F>
+inline void coded_entries(const LinearRows& x, const Code* codes, const std::uint8_t* levels, std::int64_t first,
+                          std::int64_t count, F f) {
+    constexpr std::int64_t MOST = 256;
+    std::int32_t columns[MOST];
+    float values[MOST];
+    for (std::int64_t start = 0; start < count; start += MOST) {
+        const std::int64_t n = count - start < MOST ? count - start : MOST;
+        const std::int32_t* offsets = x.offsets + first + start;
+        const float* scales = x.scales + first + start;
+        for (std::int64_t e = 0; e < n; ++e) columns[e] = offsets[e] + static_cast<std::int32_t>(codes[start + e]);
+        if (levels) {
+            for (std::int64_t e = 0; e < n; ++e) values[e] = scales[e] * static_cast<float>(levels[start + e]);
+        }
+        f(CsrEntries<float>{levels ? values : scales, columns, n});
     }
+}
+
+// All groups of a row, one run after the other.
+template <class F>
+inline void coded_row(const LinearRows& x, std::int64_t row, F f) {
+    const std::int64_t b = x.runs[0], p = x.runs[1], q = x.runs[2];
+    const auto* levels = static_cast<const std::uint8_t*>(x.values);
+    if (levels) levels += row * (b + p + q);
+    coded_entries(x, x.bytes + row * b, levels, 0, b, f);
+    coded_entries(x, x.pairs + row * p, levels ? levels + b : nullptr, b, p, f);
+    coded_entries(x, x.quads + row * q, levels ? levels + b + p : nullptr, b + p, q, f);
 }
 
 template <class Value, class F>
@@ -63,11 +71,11 @@ inline void plain_entries(const LinearRows& x, std::int64_t row, F f) {
     }
 }
 
-// Calls f with the row's entries, one run of groups after the other.
+// Calls f with the row's entries, all at once or part by part.
 template <class F>
 inline void with_entries(const LinearRows& x, std::int64_t row, F f) {
     if (x.kind == RowKind::coded) {
-        x.values ? coded_entries<true>(x, row, f) : coded_entries<false>(x, row, f);
+        coded_row(x, row, f);
     } else {
         x.doubles ? plain_entries<double>(x, row, f) : plain_entries<float>(x, row, f);
     }
@@ -157,15 +165,25 @@ void add_row(const LinearRows& x, std::int64_t row, const Weight* steps, int lan
     }
 }
 
+template <class Value>
+inline double sum_of_squares(const Value* values, std::int64_t count) {
+    constexpr int N = W<Value>;
+    typename Vec<Value>::V sums = {};
+    double total = 0;
+    std::int64_t e = 0;
+    for (; e + N <= count; e += N) {
+        const auto part = load<typename Vec<Value>::V>(values + e);
+        sums += part * part;
+    }
+    for (; e < count; ++e) total += static_cast<double>(values[e]) * values[e];
+    for (int i = 0; i < N; ++i) total += sums[i];
+    return total;
+}
+
 double squared_length(const LinearRows& x, std::int64_t row) {
-    double sums[4] = {};
-    with_entries(x, row, [&](const auto& entries) {
-        for (std::int64_t e = 0; e < entries.count; ++e) {
-            const double value = entries.value(e);
-            sums[e & 3] += value * value;
-        }
-    });
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    double sum = 0;
+    with_entries(x, row, [&](const auto& entries) { sum += sum_of_squares(entries.values, entries.count); });
+    return sum;
 }
 
 }  // namespace
