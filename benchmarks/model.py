@@ -121,6 +121,17 @@ def job_linear(task: str, make: str, share: float = 1.0) -> dict:
     return figures(model, X, y, X_test, y_test)
 
 
+def job_codes(task: str, tol: float) -> dict:
+    """One thread on the codes of local features, which are not timed; GB are those of codes and model."""
+    X, X_test, y, y_test = raw(task)
+    _, _, groups, C = (TASKS | QUICK)[task]
+    local = RandLocal(groups, random_state=0, n_jobs=2)
+    model = LocalLinearClassifier(local, C=C, tol=tol, random_state=0, n_jobs=1)
+    model._prepared = model._fitted_rows(X)
+    found = figures(model, X, y, X_test, y_test)
+    return found | {"GB": found["GB"] + model._prepared[0].nbytes / 1e9}
+
+
 def job_path(task: str) -> dict:
     """CPU seconds of a whole path of C, and of its last value alone."""
     X, _, y, _ = kept(task)
@@ -156,6 +167,7 @@ def table(task: str) -> list[str]:
     ]
     jobs = [(label, "linear", task, make) for label, make in MODELS.items() if label not in SLOW.get(task, ())]
     if (TASKS | QUICK)[task][2] is not None:
+        jobs += [(f"on codes, gap {tol:g}, one thread", "codes", task, tol) for tol in (0.01, 0.1, 0.2)]
         jobs += [("RandLocal and model in one, features included", "fused", task)]
         jobs += [("ExtraTrees, 50 trees, on the table", "trees", task)]
     for label, job, *arguments in jobs:

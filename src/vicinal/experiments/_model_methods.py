@@ -13,7 +13,7 @@ from ._method import Context, Grid, Method, Role
 
 _LEARNING_RATES: list[Grid] = [{"learning_rate": [0.05, 0.1, 0.2]}]
 _COLUMNS_PER_SPLIT: list[Grid] = [{"max_features": ["sqrt", 0.3, 1.0]}]
-# All rounds are made: leaves and rate decide how far they go.
+# How many rounds, at most 500, is left to rows that it holds back.
 _LEAVES_AND_RATES: list[Grid] = [{"max_leaf_nodes": [31, 127, 255], "learning_rate": [0.1, 0.2]}]
 
 
@@ -56,7 +56,9 @@ MODELS: tuple[Method, ...] = (
         "boosting-tuned",
         "gradient boosting, tuned",
         Role.MODEL,
-        lambda to: HistGradientBoostingClassifier(max_iter=200, early_stopping=False, random_state=to.seed),
+        lambda to: HistGradientBoostingClassifier(
+            max_iter=500, early_stopping=True, n_iter_no_change=20, random_state=to.seed
+        ),
         grid=lambda to: _LEAVES_AND_RATES,
     ),
     Method("extra-trees", "extra trees", Role.MODEL, _forest(ExtraTreesClassifier), grid=lambda to: _COLUMNS_PER_SPLIT),
