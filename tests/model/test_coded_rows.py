@@ -136,7 +136,7 @@ def test_predictions_in_blocks_are_those_of_all_rows(table, monkeypatch):
     np.testing.assert_allclose(
         whole, model.features_.transform(X_test) @ model.coef_.T + model.intercept_, rtol=1e-6, atol=1e-9
     )
-    monkeypatch.setattr(_base, "BLOCK", 37)
+    monkeypatch.setattr(_base, "BLOCK_ROWS", (37, 37))
     np.testing.assert_allclose(model.decision_function(X_test), whole, rtol=1e-6, atol=1e-9)
     assert len(pickle.loads(pickle.dumps(model)).predict(X_test)) == len(X_test)
 

@@ -21,7 +21,8 @@ from ._early_stopping import solve_until_settled
 from ._solver import Outputs, Solved, solve
 
 LARGEST = 1e50  # value whose squares, times weights, can still be added up
-BLOCK = 8192  # rows whose local features exist at a time
+BLOCK_ENTRIES = 1 << 23  # of local features that exist at a time, at most; two levels of anchors want many rows at once
+BLOCK_ROWS = 8192, 65536
 
 
 class LinearOnCodes(BaseEstimator):
@@ -183,7 +184,7 @@ class LinearOnCodes(BaseEstimator):
         given = self._checked(X, reset=False)
         if self.features is None:
             return safe_sparse_dot(given, self.coef_.T, dense_output=True) + self.intercept_
-        blocks = (self.features_.transform(given[rows]) for rows in _blocks(given.shape[0]))
+        blocks = (self.features_.transform(given[rows]) for rows in _blocks(self.features_, given.shape[0]))
         return np.concatenate([block @ self.coef_.T for block in blocks]) + self.intercept_
 
 
@@ -195,10 +196,12 @@ def coded_features(features: Any, X: Matrix) -> CodedRows:
             "other maps before this model with sklearn.pipeline.make_pipeline."
         )
     builder = CodedRowsBuilder(features.anchor_ptr_, X.shape[0], getattr(features, "n_neighbors", 1))
-    for rows in _blocks(X.shape[0]):
+    for rows in _blocks(features, X.shape[0]):
         builder.add(sp.csr_array(features.transform(X[rows])))
     return builder.finished()
 
 
-def _blocks(n_rows: int) -> list[slice]:
-    return [slice(start, min(n_rows, start + BLOCK)) for start in range(0, n_rows, BLOCK)]
+def _blocks(features: Any, n_rows: int) -> list[slice]:
+    entries = (len(features.anchor_ptr_) - 1) * getattr(features, "n_neighbors", 1)
+    size = int(np.clip(BLOCK_ENTRIES // entries, *BLOCK_ROWS))
+    return [slice(start, min(n_rows, start + size)) for start in range(0, n_rows, size)]
