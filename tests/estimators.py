@@ -141,6 +141,7 @@ VARIANTS = [
     RandLocal(n_groups=5, n_neighbors=3, norm="l2", metric="manhattan"),
     RandLocal(n_groups=5, subspace="correlated", metric="cosine", exclude_self=False),
     RandLocal(n_groups=5, n_levels=2, n_neighbors=2),
+    RandLocal(n_groups=5, values="soft", n_neighbors=3),
     RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),
     RULLS(3, n_neighborhood=5, n_nearest=2, normalize=True, metric="cosine"),
     ProjectedLandmarks(3, n_components="auto", n_nearest=2),

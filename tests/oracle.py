@@ -63,7 +63,10 @@ def randlocal(model, X, training):
             D[(rows[:, None] == others[anchors][None]).all(2)] = np.inf
         index, d = nearest(D, model.n_neighbors)
         block = np.zeros(D.shape)
-        value = np.maximum(mean - d, model.epsilon * (mean if mean > 0 else 1))
+        if model.values == "soft":
+            value = soft(d, index >= 0, model.widths_[t], model.epsilon)
+        else:
+            value = np.maximum(mean - d, model.epsilon * (mean if mean > 0 else 1))
         for i, level in zip(*np.nonzero(index >= 0), strict=True):
             block[i, index[i, level]] = value[i, level]
         blocks.append(block)
@@ -71,6 +74,16 @@ def randlocal(model, X, training):
     if model.norm == "l2":
         out /= np.linalg.norm(out, axis=1, keepdims=True)
     return out
+
+
+def soft(d, there, width, epsilon):
+    """Soft values of the nearest anchors' distances, of unit length; 0 where there is no anchor."""
+    d = np.where(there, d, np.inf)
+    nearest_one = d.min(1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.exp(-(d**2 - nearest_one**2) / (2 * width**2))
+    value = np.where(there, np.maximum(np.where(d == nearest_one, 1, weight), epsilon), 0)
+    return value / np.maximum(np.linalg.norm(value, axis=1, keepdims=True), 1e-300)
 
 
 def mean_minus_distance(D, n_nearest, regularization, mean=None):

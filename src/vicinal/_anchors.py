@@ -195,11 +195,23 @@ def mean_distances(groups: AnchorGroups, X: Matrix, *, n_jobs: int | None) -> ND
     return _divide(sums, counts)
 
 
+def median_distances(groups: AnchorGroups, X: Matrix, *, exclude_self: bool, n_jobs: int | None) -> NDArray[np.float64]:
+    """Each group's median distance between a row and its nearest anchor, over at most 4,096 rows; 0 without any."""
+    rows = X if X.shape[0] <= BLOCK else X[np.linspace(0, X.shape[0] - 1, BLOCK).astype(np.intp)]
+    found = nearest_blocks(groups, rows, exclude_self=exclude_self, n_jobs=n_jobs)
+    distances = np.concatenate([np.where(anchors < 0, np.nan, values) for anchors, values in found])
+    some = ~np.isnan(distances).all(axis=0)
+    medians = np.zeros(groups.n_groups)
+    medians[some] = np.nanmedian(distances[:, some], axis=0)
+    return medians
+
+
 def nearest_anchors(
     groups: AnchorGroups,
     X: Matrix,
     *,
     means: NDArray[np.float64] | None = None,
+    widths: NDArray[np.float64] | None = None,
     row_means: bool = False,
     epsilon: float,
     unit_rows: bool = False,
@@ -210,7 +222,9 @@ def nearest_anchors(
     """The CSR matrix of all groups side by side, and the groups' mean distances (computed here if not given).
 
     A distance d becomes ``max(mean - d, epsilon * mean)``. The mean is the group's over all rows or, with `row_means`,
-    the row's own over all anchors of the group.
+    the row's own over all anchors of the group. With `widths` b of the groups it becomes
+    ``max(exp(-(d^2 - e^2) / (2 b^2)), epsilon)``, e the row's least distance in the group; these numbers are then
+    brought to unit length.
     """
     columns, values = empty_entries(X, groups.n_groups * n_neighbors, groups.anchor_ptr[-1], groups.table.dtype)
     threads = n_threads(n_jobs)
@@ -226,11 +240,12 @@ def nearest_anchors(
         n_threads=threads,
         callback=current_callback(),
         row_means=row_means,
+        widths=widths,
     )
     if means is None:
         means = _divide(sums, counts)
         if not row_means:
-            _native.finish(columns, values, groups.n_groups, means, epsilon, unit_rows, threads)
+            _native.finish(columns, values, groups.n_groups, means, epsilon, unit_rows, threads, widths)
     return as_csr(columns, values, groups.anchor_ptr[-1], kernel_dtype(X.dtype), n_missing), means
 
 

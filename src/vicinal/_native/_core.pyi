@@ -57,6 +57,7 @@ def nearest(
     use_index: bool = True,
     row_means: bool = False,
     sum_distances: bool = True,
+    widths: NDArray[np.float64] | None = None,
     isa: str = "",
 ) -> tuple[list[float], list[int], int]: ...
 def nearest_in_subspaces(
@@ -126,6 +127,7 @@ def finish(
     epsilon: float,
     unit_rows: bool,
     n_threads: int,
+    widths: NDArray[np.float64] | None = None,
 ) -> None: ...
 def drop_missing(columns: NDArray[np.integer], values: NDArray[np.floating], indptr: NDArray[np.int64]) -> None: ...
 def fingerprints(x: Matrix, out: NDArray[np.uint64]) -> None: ...

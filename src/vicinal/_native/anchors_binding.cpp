@@ -4,10 +4,9 @@
 
 namespace {
 
-ValueRule rule_of(const std::optional<Vector<double>>& mean_distances, double epsilon, bool unit_rows,
-                  bool row_means = false) {
-    return {mean_distances ? mean_distances->data() : nullptr, epsilon, unit_rows, row_means};
-}
+using Numbers = std::optional<Vector<double>>;
+
+const double* data_of(const Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
 // Groups of anchors over arrays that it keeps alive; checked once, here.
 class AnchorGroups {
@@ -91,8 +90,8 @@ nb::tuple result_of(const Outcome& outcome) {
 }
 
 nb::tuple nearest(nb::object x_object, const AnchorGroups& anchors, Output columns, Output values,
-                  std::optional<Vector<double>> mean_distances, double epsilon, bool unit_rows, int n_neighbors,
-                  int n_threads, nb::object callback, bool use_index, bool row_means, bool sum_distances,
+                  Numbers mean_distances, double epsilon, bool unit_rows, int n_neighbors, int n_threads,
+                  nb::object callback, bool use_index, bool row_means, bool sum_distances, Numbers widths,
                   const std::string& isa) {
     const Matrix x = matrix_of(x_object);
     const Groups& groups = anchors.groups;
@@ -106,7 +105,8 @@ nb::tuple nearest(nb::object x_object, const AnchorGroups& anchors, Output colum
                 static_cast<std::int64_t>(values.shape(1)) == static_cast<std::int64_t>(groups.n_groups) * n_neighbors,
             "outputs have a wrong shape");
     require(!row_means || !mean_distances, "values go by the groups' means or by the rows', not by both");
-    const ValueRule rule = rule_of(mean_distances, epsilon, unit_rows, row_means);
+    require(!widths || static_cast<int>(widths->shape(0)) == groups.n_groups, "widths must have a number per group");
+    const ValueRule rule{data_of(mean_distances), epsilon, unit_rows, row_means, data_of(widths)};
     const Options options{n_neighbors, n_threads, use_index, sum_distances && !mean_distances && !row_means,
                           anchors.fingerprints()};
     const InstructionSet& set = isa.empty() ? chosen_set() : find_set(isa, "isa");
@@ -159,10 +159,11 @@ void score_cells(nb::object x_object, const AnchorGroups& anchors, Vector<double
 }
 
 void finish(Output columns, Output values, int n_groups, Vector<double> mean_distances, double epsilon, bool unit_rows,
-            int n_threads) {
+            int n_threads, Numbers widths) {
     require(static_cast<int>(mean_distances.shape(0)) == n_groups && values.shape(1) % n_groups == 0,
             "mean_distances must have a number per group");
-    const ValueRule rule = rule_of(mean_distances, epsilon, unit_rows);
+    require(!widths || static_cast<int>(widths->shape(0)) == n_groups, "widths must have a number per group");
+    const ValueRule rule{mean_distances.data(), epsilon, unit_rows, false, data_of(widths)};
     const int n_neighbors = static_cast<int>(values.shape(1)) / n_groups;
     const nb::object nothing = nb::none();
     bool finished = with_outputs(columns, values, [&](auto* column, auto* value) {
@@ -210,14 +211,14 @@ void bind_anchors(nb::module_& m) {
     m.def("nearest", &nearest, "x"_a, "groups"_a, "columns"_a, "values"_a, "mean_distances"_a.none() = nb::none(),
           "epsilon"_a = 0.0, "unit_rows"_a = false, "n_neighbors"_a = 1, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "use_index"_a = true, "row_means"_a = false, "sum_distances"_a = true,
-          "isa"_a = "");
+          "widths"_a.none() = nb::none(), "isa"_a = "");
     m.def("sum_distances", &sum_distances, "x"_a, "groups"_a, "single"_a, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("score_cells", &score_cells, "x"_a, "groups"_a, "mean_distances"_a, "sums"_a,
           "emptiness"_a.none() = nb::none(), "nearness"_a.none() = nb::none(), "single"_a = true, "n_threads"_a = 1,
           "callback"_a.none() = nb::none(), "isa"_a = "");
     m.def("finish", &finish, "columns"_a, "values"_a, "n_groups"_a, "mean_distances"_a, "epsilon"_a, "unit_rows"_a,
-          "n_threads"_a);
+          "n_threads"_a, "widths"_a.none() = nb::none());
     m.def("drop_missing", &drop_missing, "columns"_a, "values"_a, "indptr"_a);
     m.def("fingerprints", &fingerprints, "x"_a, "out"_a);
 }

@@ -10,13 +10,33 @@
 namespace vicinal {
 
 // What a distance d becomes: max(mean - d, epsilon * mean), where the mean is the group's over all rows (RandLocal,
-// Alg. 1 line 8) or, with row_means, the row's over all anchors of the group (RULLS, Eq. 6). d itself where the
-// group's means are not known yet.
+// Alg. 1 line 8) or, with row_means, the row's over all anchors of the group (RULLS, Eq. 6). With widths b of the
+// groups, max(exp(-(d^2 - e^2) / 2 b^2), epsilon), where e is the row's least distance in the group, and these numbers
+// have a sum of squares of 1. d itself where the group's means are not known yet.
 struct ValueRule {
     const double* mean_distances = nullptr;
     double epsilon = 0;
     bool unit_rows = false;
     bool row_means = false;
+    const double* widths = nullptr;
+
+    // Distances of a group's anchors that are there, the nearest one's among them.
+    template <class Real, class Column>
+    void soften(double width, const Column* columns, Real* values, int count) const {
+        double nearest = std::numeric_limits<double>::infinity(), squares = 0;
+        for (int e = 0; e < count; ++e) {
+            if (columns[e] >= 0) nearest = std::min(nearest, static_cast<double>(values[e]));
+        }
+        for (int e = 0; e < count; ++e) {
+            if (columns[e] < 0) continue;
+            const double d = values[e], farther = (d - nearest) / width * ((d + nearest) / width);
+            const double weight = d > nearest ? (width > 0 ? std::exp(-farther / 2) : 0.0) : 1.0;
+            values[e] = static_cast<Real>(std::max(weight, epsilon));
+            squares += static_cast<double>(values[e]) * values[e];
+        }
+        const Real shrink = static_cast<Real>(squares > 0 ? 1 / std::sqrt(squares) : 1);
+        for (int e = 0; e < count; ++e) values[e] = columns[e] < 0 ? Real(0) : values[e] * shrink;
+    }
 
     template <class Real>
     Real operator()(Real mean, Real distance) const {
@@ -67,6 +87,10 @@ struct NearestOutput {
             Real* row = values + i * width();
             const Column* column = columns + i * width();
             for (int t = 0; t < n_groups; ++t) {
+                if (rule.widths) {
+                    rule.soften(rule.widths[t], column + t * k, row + t * k, k);
+                    continue;
+                }
                 Real mean = static_cast<Real>(rule.mean_distances[t]);
                 for (int e = t * k; e < (t + 1) * k; ++e) row[e] = column[e] < 0 ? Real(0) : rule(mean, row[e]);
             }

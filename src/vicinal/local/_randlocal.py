@@ -18,6 +18,7 @@ from .._anchors import (
     draw_group_sizes,
     fitted_groups,
     mean_distances,
+    median_distances,
     nearest_anchors,
     nearest_codes,
     sample_groups,
@@ -71,6 +72,11 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Columns per group, in place of what `task` says: a pair of numbers, or of shares of all columns.
     n_neighbors : int, default=1
         Nearest anchors that are switched on in each group.
+    values : {"nearness", "soft"}, default="nearness"
+        What an anchor at distance d is worth: "nearness" is the paper's ``max(mean - d, epsilon * mean)``. With "soft",
+        for several neighbours, it is ``max(exp(-(d^2 - e^2) / (2 b^2)), epsilon)``, where e is the distance of the
+        row's nearest anchor in the group and b the median of these over training rows; the values of a group are then
+        scaled to unit length, so that all groups count alike, wherever the row lies.
     metric : {"euclidean", "manhattan", "cosine"}, default="euclidean"
         Distance within a group's columns.
     exclude_self : bool, default=True
@@ -106,6 +112,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
     mean_distances_ : ndarray of shape (n_groups,)
         Mean distance between training rows and anchors, per group (D_avg in the paper); with two levels between
         training rows and coarse anchors.
+    widths_ : ndarray of shape (n_groups,) or None
+        With soft values, b of each group, from at most 4,096 training rows.
     n_levels_ : int
         Levels of anchors: `n_levels`, or what "auto" chose.
     coarse_ptr_ : ndarray of shape (n_groups + 1,) or None
@@ -173,6 +181,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         task: str = "supervised",
         feature_range: tuple[float, float] | None = None,
         n_neighbors: int = 1,
+        values: str = "nearness",
         metric: str = "euclidean",
         exclude_self: bool = True,
         norm: str | None = None,
@@ -188,6 +197,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.task = task
         self.feature_range = feature_range
         self.n_neighbors = n_neighbors
+        self.values = values
         self.metric = metric
         self.exclude_self = exclude_self
         self.norm = norm
@@ -211,7 +221,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         groups, samples = self._draw(X)
-        self._keep(groups, samples, mean_distances(groups, X, n_jobs=self.n_jobs))
+        means = mean_distances(groups, X, n_jobs=self.n_jobs)
+        self._keep(groups, samples, means, self._widths(groups, X))
         return self
 
     @all_or_nothing
@@ -229,8 +240,9 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         groups, samples = self._draw(X)
-        out, means = self._nearest(groups, X, None)
-        self._keep(groups, samples, means)
+        widths = self._widths(groups, X)
+        out, means = self._nearest(groups, X, None, widths)
+        self._keep(groups, samples, means, widths)
         return out
 
     def transform(self, X: ArrayLike) -> sp.csr_matrix | sp.csr_array:
@@ -246,7 +258,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        out, _ = self._nearest(fitted_groups(self), X, self.mean_distances_)
+        out, _ = self._nearest(fitted_groups(self), X, self.mean_distances_, self.widths_)
         return out
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -301,6 +313,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         check_non_negative("epsilon", self.epsilon)
         check_choice("metric", self.metric, METRICS)
         check_choice("norm", self.norm, (None, "l2"))
+        check_choice("values", self.values, ("nearness", "soft"))
         check_choice("n_levels", self.n_levels, (1, 2))
         if n_samples <= self.n_neighbors:
             raise ValueError(
@@ -322,8 +335,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         groups, needed = divided(groups, least=least, rng=rng, n_jobs=self.n_jobs)
         return groups, samples[needed]
 
-    def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64]) -> None:
-        self.anchor_samples_, self.mean_distances_ = samples, means
+    def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64], widths: Any) -> None:
+        self.anchor_samples_, self.mean_distances_, self.widths_ = samples, means, widths
         self.anchors_, self.anchor_rows_, self.anchor_ptr_ = groups.table, groups.rows, groups.anchor_ptr
         self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr
         self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
@@ -354,13 +367,19 @@ class RandLocal(TransformerMixin, BaseEstimator):
             return growing_bounds(n_samples)
         return check_count_range("n_anchors", self.n_anchors, or_auto=True), self.n_levels
 
+    def _widths(self, groups: AnchorGroups, X: Matrix) -> NDArray[np.float64] | None:
+        if self.values == "nearness":
+            return None
+        return median_distances(groups, X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
+
     def _nearest(
-        self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None
+        self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None, widths: NDArray[np.float64] | None
     ) -> tuple[sp.csr_matrix | sp.csr_array, NDArray[np.float64]]:
         return nearest_anchors(
             groups,
             X,
             means=means,
+            widths=widths,
             epsilon=self.epsilon,
             unit_rows=self.norm == "l2",
             n_neighbors=self.n_neighbors,
