@@ -189,9 +189,9 @@ class TestAuto:
             model = kind(20, n_landmarks="auto", n_nearest=3, random_state=0).fit(X[:n_rows])
             sizes = np.diff(model.landmark_ptr_)
             assert model.n_levels_ == 2
-            assert n_rows / 64 - 1 <= sizes.min()
+            assert sizes.min() >= 511
             assert sizes.max() <= n_rows / 16
-            assert np.log2(sizes).mean() == pytest.approx(np.log2(n_rows / 32), abs=0.4)
+            assert np.log2(sizes).mean() == pytest.approx((np.log2(512) + np.log2(n_rows / 16)) / 2, abs=0.4)
 
     def test_what_is_refused(self, kind):
         for wrong in ("many", 1, (5, 2), 2.5, None):

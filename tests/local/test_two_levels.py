@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from vicinal import RandLocal, _native
 from vicinal._anchors import cell_sums, fitted_groups
-from vicinal._coarse_cells import n_coarse_anchors
+from vicinal._coarse_cells import growing_bounds, n_coarse_anchors
 from vicinal.explain import explain
 from vicinal.outlier import NeighborOutlierDetector
 
@@ -225,9 +225,16 @@ class TestAuto:
             model = RandLocal(30, n_anchors="auto", feature_range=(3, 6), random_state=0).fit(X[:n_rows])
             sizes = np.diff(model.anchor_ptr_)
             assert model.n_levels_ == 2
-            assert n_rows / 64 - 1 <= sizes.min()
+            assert sizes.min() >= 511
             assert sizes.max() <= n_rows / 16
-            assert np.log2(sizes).mean() == pytest.approx(np.log2(n_rows / 32), abs=0.4)
+            assert np.log2(sizes).mean() == pytest.approx((np.log2(512) + np.log2(n_rows / 16)) / 2, abs=0.4)
+
+    def test_the_lowest_number_grows_later_and_faster(self):
+        low, high = zip(
+            *(growing_bounds(n_rows)[0] for n_rows in (40_000, 92_000, 131_072, 262_144, 640_000)), strict=True
+        )
+        assert low == (512, 512, 1024, 4096, 10_000)
+        assert high == (2500, 5750, 8192, 16_384, 40_000)
 
     @pytest.mark.parametrize("n_anchors", ["many", 0, (5, 2), 2.5, None])
     def test_other_numbers_are_refused(self, n_anchors):

@@ -36,8 +36,8 @@ class ProjectedLandmarks(LeveledLandmarks):
     n_landmarks : int, (int, int) or "auto", default=(32, 1024)
         Landmarks per projection (l_p). A pair is a range: the number is 2^p, rounded down, with p uniform between the
         two logarithms. It is at most half the rows, but above `n_nearest`. With "auto", as in `RandLocal`, the number
-        grows with the rows: beyond 32,768 rows there is one landmark for every 16 to 64 rows, in two levels; up to
-        there it is the default, in one level.
+        grows with the rows: beyond 32,768 rows it goes from 512, or with 262,144 rows and more from one landmark for
+        every 64 rows, to one for every 16, in two levels; up to there it is the default, in one level.
     n_levels : {1, 2}, default=1
         With 1 a row is compared with all landmarks of a projection. With 2, as in `RandLocal`, it goes to the nearest
         of some coarse landmarks, over which its mean distance is taken, and is described by the nearest landmarks in

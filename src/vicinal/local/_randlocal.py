@@ -57,8 +57,9 @@ class RandLocal(TransformerMixin, BaseEstimator):
     n_anchors : int, (int, int) or "auto", default=(32, 1024)
         Anchors per group. A pair is a range: the number is 2^p, rounded down, with p uniform between the two
         logarithms. It is at most half the rows. The default is the paper's for any number of rows. With "auto" the
-        number grows with the rows: beyond 32,768 rows there is one anchor for every 16 to 64 rows, in two levels; up
-        to there it is the default, in one level. More anchors are more columns, and more weights of a model on them.
+        number grows with the rows: beyond 32,768 rows it goes from 512, or with 262,144 rows and more from one anchor
+        for every 64 rows, to one for every 16, in two levels; up to there it is the default, in one level. More anchors
+        are more columns, and more weights of a model on them.
     n_levels : {1, 2}, default=1
         With 1, as in the paper, a row is compared with all anchors of a group. With 2, some of the anchors are coarse,
         about the square root of twice their number, and every anchor lies in the cell of its nearest coarse
