@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "block_search.hpp"
+#include "group_columns.hpp"
 #include "projection.hpp"
 #include "two_levels.hpp"
 
@@ -127,6 +128,7 @@ private:
     std::vector<Block<Real>> blocks_;
     std::unique_ptr<Real[], AlignedDelete<Real>> memory_;
     PackedGroup<Real> group_;
+    GroupColumns<Real> columns_;
     bool packed_ = false;
     OwnPairs own_pairs_;
 
@@ -156,7 +158,8 @@ private:
             packed_ = true;
             search_.forget_doubts();
         }
-        search_.find(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns || options_.scores);
+        search_.find(group_, columns_(x, group_.features, group_.m), n_rows, block.missing, own_pairs_, with_sums,
+                     output_.columns || options_.scores);
         if (n_summed_) n_summed_[t] += search_.n_summed;
     }
 
