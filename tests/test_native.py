@@ -163,6 +163,16 @@ def test_slices_of_features_and_panels_of_anchors(rng, isa, metric):
         assert (fixed_means(x, anchors, metric=metric, isa=isa) == expected).all()
 
 
+def test_a_lone_group_is_the_same_on_any_number_of_threads(rng):
+    x = rng.standard_normal((1500, 390)).astype(np.float32)
+    columns, values, mean = search(x, x[:100], n_threads=1)
+    for n_threads in (2, 5):
+        others = search(x, x[:100], n_threads=n_threads)
+        assert (columns == others[0]).all()
+        assert (values == others[1]).all()
+        assert mean == others[2]
+
+
 @each_instruction_set
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
