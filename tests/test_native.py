@@ -110,6 +110,69 @@ def test_the_index_returns_what_a_scan_returns(rng, isa, m, kind):
         assert (with_index == without).all()
 
 
+TABLES = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "integers": lambda rng, shape: rng.integers(-2, 3, shape),
+    "duplicates": lambda rng, shape: rng.standard_normal((7, shape[1]))[rng.integers(0, 7, shape[0])],
+    "constant": lambda rng, shape: np.full(shape, 2.5),
+    "far": lambda rng, shape: 1e4 + rng.standard_normal(shape),
+    "uneven": lambda rng, shape: rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, (shape[0], 1)),
+}
+
+
+@each_instruction_set
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [*TABLES, "huge", "tiny", "vanishing"])
+def test_tiles_of_few_features_return_what_a_scan_returns(rng, isa, dtype, kind):
+    """The search by products alone must say what squared differences say, to the last digit."""
+    huge = 1e19 if dtype == np.float32 else 1e154  # whose squares are nearly too large
+    for m, r, n in [(1, 200, 70), (2, 203, 33), (3, 1000, 400), (4, 192, 1), (4, 997, 300), (5, 301, 95), (6, 250, 64)]:
+        scale = {"huge": huge, "tiny": 1 / huge, "vanishing": 0.003 / huge}.get(kind, 1)
+        x = TABLES.get(kind, TABLES["normal"])(rng, (n, m))
+        near = np.vstack([x, x + 0.25 * x.std() * rng.standard_normal(x.shape)] * (r // n + 1))
+        anchors = (scale * near[rng.permutation(len(near))[:r]]).astype(dtype)
+        x = (scale * x).astype(dtype)
+        expected, _, _ = search(x, anchors, isa=isa)  # sums of distances need all of them
+        assert (fixed_means(x, anchors, isa=isa)[:, 0] == expected[:, 0]).all(), (m, r)
+        if kind in ("integers", "constant"):
+            assert (expected == oracle.nearest(oracle.distances(x, anchors))[0]).all()
+
+
+@each_instruction_set
+def test_missing_and_lone_rows_among_few_features(rng, isa):
+    x, anchors = rng.standard_normal((70, 4)), rng.standard_normal((300, 4))
+    x[3, 1] = x[40] = np.nan
+    assert_nearest(x.astype(np.float32), anchors.astype(np.float32), 1, "euclidean", isa)
+    assert_nearest(x[:1].astype(np.float32), anchors.astype(np.float32), 1, "euclidean", isa)
+    anchors[299, 2] = np.nan  # the last one, whose tile is filled up
+    assert_nearest(x.astype(np.float32), anchors.astype(np.float32), 1, "euclidean", isa)
+
+
+@each_instruction_set
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_slices_of_features_and_panels_of_anchors(rng, isa, metric):
+    """Sums of small whole numbers are exact: ties are ties, whatever is added up first."""
+    for m, r in [(7, 97), (127, 5), (128, 96), (129, 6), (130, 7), (257, 13), (300, 193), (390, 64)]:
+        x = rng.integers(0, 2, (33, m)).astype(np.float32)
+        anchors = x[rng.integers(0, 33, r)] + (rng.random((r, m)) < 3 / m).astype(np.float32)
+        anchors[r // 2 :] = anchors[: r - r // 2]
+        expected, d = oracle.nearest(oracle.distances(x, anchors, metric))
+        columns, values, _ = search(x, anchors, metric=metric, isa=isa)
+        assert (columns == expected).all()
+        np.testing.assert_allclose(values, d, rtol=1e-6)
+        assert (fixed_means(x, anchors, metric=metric, isa=isa) == expected).all()
+
+
+def test_a_lone_group_is_the_same_on_any_number_of_threads(rng):
+    x = rng.standard_normal((1500, 390)).astype(np.float32)
+    columns, values, mean = search(x, x[:100], n_threads=1)
+    for n_threads in (2, 5):
+        others = search(x, x[:100], n_threads=n_threads)
+        assert (columns == others[0]).all()
+        assert (values == others[1]).all()
+        assert mean == others[2]
+
+
 @each_instruction_set
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())

@@ -33,17 +33,21 @@ public:
     BlockSearch(const Kernels<Real>& kernels, Metric metric, int k)
         : distances(k * ROWS), index(k * ROWS), kernels_(kernels), metric_(metric), k_(k) {}
 
-    // By tiles where that may do, else by a scan. Ties and anchors of very uneven length raise doubts; where most tries
-    // end in doubt, no more are made.
+    // x: the group's features of the rows, one after the other. By tiles where that may do, else by a scan. Ties and
+    // anchors of very uneven length raise doubts; where most tries end in doubt, no more are made.
     void find(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing, const OwnPairs& own,
               bool with_sum, bool with_nearest) {
         sum = 0;
         n_summed = 0;
         const bool plain = k_ == 1 && !with_sum && own.empty() && !missing;
-        if (plain && metric_ != Metric::manhattan && !group.has_missing && 4 * n_doubts_ <= n_tries_ + 8) {
-            ++n_tries_;
-            if (by_tiles(group, x, n_rows)) return;
-            ++n_doubts_;
+        if (plain && metric_ != Metric::manhattan && !group.has_missing) {
+            const bool one_by_one = !group.by_products && group.r < MANY_ANCHORS;
+            if (!one_by_one && 4 * n_doubts_ <= n_tries_ + 8) {
+                ++n_tries_;
+                if (group.by_products ? by_dots(group, x, n_rows) : by_best_tile(group, x, n_rows)) return;
+                ++n_doubts_;
+            }
+            if (!group.by_products && by_squares(group, x, n_rows)) return;
         }
         by_scan(group, x, n_rows, missing, own, with_sum, with_nearest);
     }
@@ -67,6 +71,8 @@ public:
     }
 
 private:
+    static constexpr int MANY_ANCHORS = 192;  // of few features: fewer are looked at one by one
+
     const Kernels<Real>& kernels_;
     Metric metric_;
     int k_, n_tries_ = 0, n_doubts_ = 0;
@@ -76,29 +82,56 @@ private:
     alignas(64) Real size_[ROWS] = {}, offset_[ROWS] = {}, next_[ROWS], limit_[ROWS];
 
     // The nearest anchor of complete rows in one go. False: rounding or overflow leaves a doubt.
-    bool by_tiles(const PackedGroup<Real>& group, const Real* x, int n_rows) {
-        const Real* tiles = group.tiles.data();
-        Form form = Form::squared;
-        if (group.by_products) {
-            form = measure_rows(group, x);
-            kernels_.nearest_by_dots(x, group.features, group.m, tiles, group.half_norms.data(), group.n_tiles,
-                                     distances.data(), next_, index.data());
-        } else {
-            kernels_.nearest_by_squares(x, group.features, group.m, tiles, group.n_tiles, distances.data(),
-                                        index.data());
-        }
+    bool by_dots(const PackedGroup<Real>& group, const Real* x, int n_rows) {
+        const Form form = measure_rows(group, x);
+        kernels_.nearest_by_dots(x, group.m, group.tiles.data(), group.half_norms.data(), group.r, distances.data(),
+                                 next_, index.data());
         bool sure = true;
         for (int row = 0; row < n_rows; ++row) {
-            sure &= distances[row] < std::numeric_limits<Real>::infinity();
-            if (group.by_products) {
-                // More cautious than near_ties, whatever the rounding of either: what is sure here is sure there.
-                const Real bound = 2 * (group.most_a + size_[row] * group.most_b);
-                const Real rounding = 8 * std::numeric_limits<Real>::epsilon() * (std::abs(next_[row]) + bound);
-                sure &= next_[row] - distances[row] > bound + rounding;
-            }
+            const Real bound = bound_on_errors(group, row);
+            sure &= next_[row] - distances[row] > bound && is_safe(group, row);
         }
         for (int row = 0; sure && row < n_rows; ++row) distances[row] = distance(group, x, row, row, form);
         return sure;
+    }
+
+    // The same as by_squares: the best tile by products is that of the smallest sum of squares, too, where the other
+    // tiles' scores are higher by more than both kinds of rounding.
+    bool by_best_tile(const PackedGroup<Real>& group, const Real* x, int n_rows) {
+        measure_rows(group, x);
+        kernels_.nearest_tile(x, group.m, group.tiles.data(), group.half_norms.data(), group.n_tiles, distances.data(),
+                              next_, index.data());
+        bool sure = true;
+        for (int row = 0; row < n_rows; ++row) {
+            const Real bound = bound_on_errors(group, row);
+            const Real half = std::abs(distances[row] + offset_[row]) + bound;
+            const Real of_squares = 2 * (group.m + 8) * std::numeric_limits<Real>::epsilon() * half;
+            sure &= next_[row] - distances[row] > bound + of_squares + std::numeric_limits<Real>::min() &&
+                    is_safe(group, row);
+        }
+        if (!sure) return false;
+        kernels_.nearest_in_tile(x, group.m, group.tiles.data(), distances.data(), index.data());
+        for (int row = 0; row < n_rows; ++row) distances[row] = std::sqrt(distances[row]);
+        return true;
+    }
+
+    bool by_squares(const PackedGroup<Real>& group, const Real* x, int n_rows) {
+        kernels_.nearest_by_squares(x, group.m, group.tiles.data(), group.r, distances.data(), index.data());
+        bool finite = true;
+        for (int row = 0; row < n_rows; ++row) finite &= distances[row] < std::numeric_limits<Real>::infinity();
+        for (int row = 0; finite && row < n_rows; ++row) distances[row] = std::sqrt(distances[row]);
+        return finite;
+    }
+
+    // More cautious than near_ties, whatever the rounding of either: what is sure here is sure there.
+    Real bound_on_errors(const PackedGroup<Real>& group, int row) const {
+        const Real bound = 2 * (group.most_a + size_[row] * group.most_b);
+        return bound + 8 * std::numeric_limits<Real>::epsilon() * (std::abs(next_[row]) + bound);
+    }
+
+    // No product of this row with an anchor overflows, nor a sum of them.
+    bool is_safe(const PackedGroup<Real>& group, int row) const {
+        return size_[row] * size_[row] + group.most_half_norm < std::numeric_limits<Real>::max() / 8;
     }
 
     void by_scan(const PackedGroup<Real>& group, const Real* x, int n_rows, std::uint32_t missing, const OwnPairs& own,
@@ -109,8 +142,7 @@ private:
         Form form = score(group, x);
         for (int row = 0; row < n_rows; ++row) {
             if (incomplete >> row & 1) {
-                kernels_.partial(x + row, group.features, group.m, group.tiles.data(), group.n_tiles, metric_,
-                                 scores_.data() + row);
+                kernels_.partial(x + row, group.m, group.tiles.data(), group.n_tiles, metric_, scores_.data() + row);
             }
         }
         if (with_sum) add_up(group, x, form, n_rows, incomplete);
@@ -139,7 +171,7 @@ private:
 
     Form measure_rows(const PackedGroup<Real>& group, const Real* x) {
         const bool cosine = metric_ == Metric::cosine;
-        kernels_.squared_norms(x, group.features, group.m, size_);
+        kernels_.squared_norms(x, group.m, size_);
         for (int i = 0; i < ROWS; ++i) {
             Real half = size_[i] / 2;
             size_[i] = std::sqrt(size_[i]);
@@ -151,11 +183,11 @@ private:
     Form score(const PackedGroup<Real>& group, const Real* x) {
         const Real* tiles = group.tiles.data();
         if (group.by_products) {
-            kernels_.dots(x, group.features, group.m, tiles, group.half_norms.data(), group.n_tiles, scores_.data());
+            kernels_.dots(x, group.m, tiles, group.half_norms.data(), group.r, scores_.data());
             return measure_rows(group, x);
         }
         auto differences = metric_ == Metric::manhattan ? kernels_.absolutes : kernels_.squares;
-        differences(x, group.features, group.m, tiles, group.n_tiles, scores_.data());
+        differences(x, group.m, tiles, group.r, scores_.data());
         return metric_ == Metric::manhattan ? Form::plain : Form::squared;
     }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "block_search.hpp"
+#include "group_columns.hpp"
 #include "projection.hpp"
 #include "two_levels.hpp"
 
@@ -12,15 +13,17 @@ namespace {
 
 constexpr std::int64_t CHUNK_BLOCKS = 64;  // rows that share one packing of the anchors
 constexpr std::int64_t CHUNK_BYTES = 8 << 20;
+constexpr std::int64_t LONE_CHUNK_BYTES = 256 << 10;  // of one group alone: read, and searched while still near
 
 // Chunks depend on the data alone, never on the threads: sums come out the same.
 struct Chunks {
     std::int64_t n_rows, rows_each, count;
 
-    Chunks(std::int64_t n, std::int64_t bytes_per_block) : n_rows(n) {
+    Chunks(std::int64_t n, std::int64_t bytes_per_block, bool lone_group = false) : n_rows(n) {
         std::int64_t blocks = (n + ROWS - 1) / ROWS;
+        std::int64_t bytes = lone_group ? LONE_CHUNK_BYTES : CHUNK_BYTES;
         std::int64_t most =
-            std::clamp<std::int64_t>(CHUNK_BYTES / std::max<std::int64_t>(bytes_per_block, 1), 1, CHUNK_BLOCKS);
+            std::clamp<std::int64_t>(bytes / std::max<std::int64_t>(bytes_per_block, 1), 1, CHUNK_BLOCKS);
         std::int64_t wanted = (blocks + most - 1) / most;
         wanted = std::min(blocks, (wanted + 15) / 16 * 16);  // an even share for up to 16 threads
         rows_each = (blocks + wanted - 1) / wanted * ROWS;
@@ -93,7 +96,6 @@ public:
             }
         }
         for (int t = 0; t < groups_.n_groups && !stop; ++t) {
-            packed_ = false;
             double sum = 0;
             projection_.choose(t);
             for (int b = 0; b < n_blocks; ++b) {
@@ -127,7 +129,8 @@ private:
     std::vector<Block<Real>> blocks_;
     std::unique_ptr<Real[], AlignedDelete<Real>> memory_;
     PackedGroup<Real> group_;
-    bool packed_ = false;
+    GroupColumns<Real> columns_;
+    int packed_ = -1;  // the group that is
     OwnPairs own_pairs_;
 
     // Moves each row's pointer past the anchors of group t that are the row itself, and notes them.
@@ -151,12 +154,13 @@ private:
             search_.by_index(indexes_[t], x, groups_.features + groups_.feature_ptr[t])) {
             return;
         }
-        if (!packed_) {
+        if (packed_ != t) {
             group_.pack(groups_, Projection<Real>::of_table(groups_, place_), t);
-            packed_ = true;
+            packed_ = t;
             search_.forget_doubts();
         }
-        search_.find(group_, x, n_rows, block.missing, own_pairs_, with_sums, output_.columns || options_.scores);
+        search_.find(group_, columns_(x, group_.features, group_.m), n_rows, block.missing, own_pairs_, with_sums,
+                     output_.columns || options_.scores);
         if (n_summed_) n_summed_[t] += search_.n_summed;
     }
 
@@ -206,7 +210,8 @@ Outcome nearest_anchors(const InstructionSet& set, const Matrix& x, const Groups
     if (groups.two_levels()) {
         return nearest_in_cells(kernels_of<Real>(set), x, groups, place, rule, options, interrupted, columns, values);
     }
-    const Chunks chunks(x.n_rows, x.n_columns * ROWS * static_cast<std::int64_t>(sizeof(Real)));
+    const Chunks chunks(x.n_rows, x.n_columns * ROWS * static_cast<std::int64_t>(sizeof(Real)),
+                        groups.n_groups == 1 && !groups.projected());
     const OwnAnchors own(groups, options.fingerprints);
     Options used = options;
     used.use_index &= !rule.row_means;

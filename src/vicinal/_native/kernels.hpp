@@ -2,7 +2,7 @@
 //
 // Rows come in blocks of ROWS, stored feature-major: feature f of the block's rows is x[f * ROWS .. f * ROWS + ROWS).
 // Anchors come in tiles of TILE, interleaved: feature f of a tile's anchors is tile[f * TILE .. f * TILE + TILE).
-// The last tile is filled up with anchors whose scores are infinite.
+// The last tile is filled up: scores by products are infinite there, others those of the last anchor.
 // Scores of a block are stored anchor-major: scores[anchor * ROWS + row]; the smallest score is the nearest anchor.
 #pragma once
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace vicinal {
 
 constexpr int ROWS = 32;
 constexpr int TILE = 12;
-constexpr int STRIP = 16;  // columns that are read at a time
+constexpr int STRIP = 16;        // columns that are read at a time
+constexpr int FEW_FEATURES = 6;  // up to here differences are as cheap as products
 
 enum class Metric { euclidean = 0, manhattan = 1, cosine = 2 };
 
@@ -61,23 +62,26 @@ struct Kernels {
     // ROWS x STRIP numbers, rows `stride` apart, to STRIP x ROWS; false: one of them is not finite
     bool (*transpose)(const Real* rows, std::ptrdiff_t stride, Real* out);
 
-    // the nearest anchor, without storing scores; `next` is each row's second smallest score
-    void (*nearest_by_dots)(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
-                            int n_tiles, Real* best, Real* next, std::int32_t* index);
-    void (*nearest_by_squares)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles,
-                               Real* best, std::int32_t* index);
+    // the nearest of r anchors, without storing scores; `next` is each row's second smallest score
+    void (*nearest_by_dots)(const Real* x, int m, const Real* tiles, const Real* init, int r, Real* best, Real* next,
+                            std::int32_t* index);
+    void (*nearest_by_squares)(const Real* x, int m, const Real* tiles, int r, Real* best, std::int32_t* index);
+
+    // At most FEW_FEATURES: the tile with the smallest score (init - x.a), and the smallest score of all others; then,
+    // in that tile, the nearest anchor by squared differences, which replaces the tile in `index`.
+    void (*nearest_tile)(const Real* x, int m, const Real* tiles, const Real* init, int n_tiles, Real* best, Real* next,
+                         std::int32_t* index);
+    void (*nearest_in_tile)(const Real* x, int m, const Real* tiles, Real* best, std::int32_t* index);
 
     // scores = init[anchor] - x.a, or the sum of squared or absolute differences
-    void (*dots)(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init, int n_tiles,
-                 Real* scores);
-    void (*squares)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores);
-    void (*absolutes)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores);
-    void (*squared_norms)(const Real* x, const std::int32_t* features, int m, Real* norms);
+    void (*dots)(const Real* x, int m, const Real* tiles, const Real* init, int r, Real* scores);
+    void (*squares)(const Real* x, int m, const Real* tiles, int r, Real* scores);
+    void (*absolutes)(const Real* x, int m, const Real* tiles, int r, Real* scores);
+    void (*squared_norms)(const Real* x, int m, Real* norms);
 
     // distances of one row (a column of x) to all anchors over the features that both have; infinite where there are
     // none
-    void (*partial)(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Metric metric,
-                    Real* scores);
+    void (*partial)(const Real* x, int m, const Real* tiles, int n_tiles, Metric metric, Real* scores);
 
     // the k smallest scores of each row, ascending, ties to the lower anchor: best[level * ROWS + row]
     void (*select)(const Real* scores, int r, int k, Real* best, std::int32_t* index);

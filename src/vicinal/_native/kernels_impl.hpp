@@ -66,121 +66,55 @@ struct Absolute {
     }
 };
 
-// RA anchors against RV vectors of rows, all sums in registers; then finish(i, j, score) for each of them.
-template <class Real, class Op, class Finish>
-inline __attribute__((always_inline)) void micro_tile(const Real* x, const std::int32_t* features, int m,
-                                                      const Real* tile, const Real* init, Finish finish) {
+// N anchors against RV vectors of rows, whose feature f is at at(f): sums in registers, from start(i, j) to
+// finish(i, j, sum).
+template <class Real, class Op, int N, class At, class Start, class Finish>
+inline __attribute__((always_inline)) void micro_tile(At at, int m, const Real* tile, Start start, Finish finish) {
     using V = typename Vec<Real>::V;
-    V acc[RA][RV];
-    UNROLL for (int i = 0; i < RA; ++i) {
-        UNROLL for (int j = 0; j < RV; ++j) acc[i][j] = splat<V>(init ? init[i] : Real(0));
-    }
+    V acc[N][RV];
+    UNROLL for (int i = 0; i < N; ++i) { UNROLL for (int j = 0; j < RV; ++j) acc[i][j] = start(i, j); }
     for (int f = 0; f < m; ++f) {
-        const Real* xf = x + static_cast<std::ptrdiff_t>(features[f]) * ROWS;
+        const Real* xf = at(f);
         V xv[RV];
         UNROLL for (int j = 0; j < RV; ++j) xv[j] = load<V>(xf + j * W<Real>);
-        UNROLL for (int i = 0; i < RA; ++i) {
+        UNROLL for (int i = 0; i < N; ++i) {
             V a = splat<V>(tile[f * TILE + i]);
             UNROLL for (int j = 0; j < RV; ++j) Op::step(acc[i][j], xv[j], a);
         }
     }
-    UNROLL for (int i = 0; i < RA; ++i) { UNROLL for (int j = 0; j < RV; ++j) finish(i, j, acc[i][j]); }
+    UNROLL for (int i = 0; i < N; ++i) { UNROLL for (int j = 0; j < RV; ++j) finish(i, j, acc[i][j]); }
 }
 
-template <class Real, class Op>
-inline void all_tiles(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
-                      int n_tiles, Real* scores) {
+#include "panels_impl.hpp"
+
+template <class Real>
+void squared_norms(const Real* x, int m, Real* norms) {
     using V = typename Vec<Real>::V;
-    for (int t = 0; t < n_tiles; ++t) {
-        const Real* tile = tiles + static_cast<std::ptrdiff_t>(t) * m * TILE;
-        for (int i = 0; i < TILE; i += RA) {
-            for (int row = 0; row < ROWS; row += RV * W<Real>) {
-                Real* out = scores + (t * TILE + i) * ROWS + row;
-                micro_tile<Real, Op>(x + row, features, m, tile + i, init ? init + t * TILE + i : nullptr,
-                                     [&](int a, int j, V score) { store(out + a * ROWS + j * W<Real>, score); });
-            }
-        }
-    }
-}
-
-template <class Real>
-void dots(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init, int n_tiles,
-          Real* scores) {
-    all_tiles<Real, Dot>(x, features, m, tiles, init, n_tiles, scores);
-}
-template <class Real>
-void squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores) {
-    all_tiles<Real, Square>(x, features, m, tiles, nullptr, n_tiles, scores);
-}
-template <class Real>
-void absolutes(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* scores) {
-    all_tiles<Real, Absolute>(x, features, m, tiles, nullptr, n_tiles, scores);
-}
-
-// The nearest anchor in one go: scores never leave the registers. `next` is the second smallest score.
-template <class Real, class Op, bool with_next>
-inline void nearest_of_tiles(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
-                             int n_tiles, Real* best, Real* next, std::int32_t* index) {
-    using V = typename Vec<Real>::V;
-    using I = typename Vec<Real>::I;
-    using Lane = typename Vec<Real>::Lane;
-    for (int row = 0; row < ROWS; row += RV * W<Real>) {
-        V low[RV], second[RV];
-        I at[RV];
-        UNROLL for (int j = 0; j < RV; ++j) {
-            low[j] = second[j] = splat<V>(INF<Real>);
-            at[j] = I{} - 1;
-        }
-        for (int a = 0; a < n_tiles * TILE; a += RA) {
-            const Real* tile = tiles + static_cast<std::ptrdiff_t>(a / TILE) * m * TILE + a % TILE;
-            micro_tile<Real, Op>(x + row, features, m, tile, init ? init + a : nullptr, [&](int i, int j, V score) {
-                I less = score < low[j];
-                if constexpr (with_next) second[j] = smaller(second[j], larger(score, low[j]));
-                low[j] = smaller(low[j], score);
-                at[j] = less ? static_cast<Lane>(a + i) - I{} : at[j];
-            });
-        }
-        UNROLL for (int j = 0; j < RV; ++j) {
-            store(best + row + j * W<Real>, low[j]);
-            if constexpr (with_next) store(next + row + j * W<Real>, second[j]);
-            for (int i = 0; i < W<Real>; ++i) index[row + j * W<Real> + i] = static_cast<std::int32_t>(at[j][i]);
-        }
-    }
-}
-
-template <class Real>
-void nearest_by_dots(const Real* x, const std::int32_t* features, int m, const Real* tiles, const Real* init,
-                     int n_tiles, Real* best, Real* next, std::int32_t* index) {
-    nearest_of_tiles<Real, Dot, true>(x, features, m, tiles, init, n_tiles, best, next, index);
-}
-template <class Real>
-void nearest_by_squares(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Real* best,
-                        std::int32_t* index) {
-    nearest_of_tiles<Real, Square, false>(x, features, m, tiles, nullptr, n_tiles, best, nullptr, index);
-}
-
-template <class Real>
-void squared_norms(const Real* x, const std::int32_t* features, int m, Real* norms) {
-    using V = typename Vec<Real>::V;
-    constexpr int N = ROWS / W<Real>;
-    V acc[N] = {};
-    for (int f = 0; f < m; ++f) {
-        const Real* xf = x + static_cast<std::ptrdiff_t>(features[f]) * ROWS;
+    constexpr int N = ROWS / W<Real>, CHAINS = N < 8 ? 8 / N : 1;  // sums that do not wait for each other
+    V acc[CHAINS][N] = {};
+    auto add = [&](int f, int chain) {
         UNROLL for (int j = 0; j < N; ++j) {
-            V v = load<V>(xf + j * W<Real>);
-            acc[j] += v * v;
+            V v = load<V>(x + f * ROWS + j * W<Real>);
+            acc[chain][j] += v * v;
         }
+    };
+    int f = 0;
+    for (; f + CHAINS <= m; f += CHAINS) {
+        UNROLL for (int chain = 0; chain < CHAINS; ++chain) add(f + chain, chain);
     }
-    for (int j = 0; j < N; ++j) store(norms + j * W<Real>, acc[j]);
+    for (; f < m; ++f) add(f, 0);
+    for (int j = 0; j < N; ++j) {
+        for (int chain = 1; chain < CHAINS; ++chain) acc[0][j] += acc[chain][j];
+        store(norms + j * W<Real>, acc[0][j]);
+    }
 }
 
 template <class Real>
-void partial(const Real* x, const std::int32_t* features, int m, const Real* tiles, int n_tiles, Metric metric,
-             Real* scores) {
+void partial(const Real* x, int m, const Real* tiles, int n_tiles, Metric metric, Real* scores) {
     for (int t = 0; t < n_tiles; ++t) {
         Real sum[TILE] = {}, present[TILE] = {}, xx[TILE] = {}, aa[TILE] = {};
         for (int f = 0; f < m; ++f) {
-            Real v = x[static_cast<std::ptrdiff_t>(features[f]) * ROWS];
+            Real v = x[f * ROWS];
             if (v != v) continue;
             const Real* a = tiles + (static_cast<std::ptrdiff_t>(t) * m + f) * TILE;
             for (int i = 0; i < TILE; ++i) {
@@ -328,6 +262,7 @@ void sum_distances(const Real* scores, int r, Form form, const Real* offset, dou
 }
 
 #include "candidates_impl.hpp"
+#include "few_features_impl.hpp"
 #include "fourier_impl.hpp"
 #include "index_impl.hpp"
 #include "subspaces_impl.hpp"
@@ -337,6 +272,8 @@ constexpr Kernels<Real> table = {
     transpose<Real>,
     nearest_by_dots<Real>,
     nearest_by_squares<Real>,
+    nearest_tile<Real>,
+    nearest_in_tile<Real>,
     dots<Real>,
     squares<Real>,
     absolutes<Real>,

@@ -10,8 +10,6 @@
 
 namespace vicinal {
 
-constexpr int DIRECT_FEATURES = 6;  // up to here differences are as cheap as products
-
 template <class Real>
 class PackedGroup {
 public:
@@ -20,9 +18,9 @@ public:
     bool has_missing = false;
     bool by_products = false;  // scores by products of rows and anchors, else by their differences
     std::vector<Real> tiles;
-    std::vector<Real> half_norms;        // |a|^2 / 2, the start of the expanded score
-    std::vector<Real> error_a, error_b;  // rounding of an expanded score is at most error_a + |x| error_b
-    Real most_a = 0, most_b = 0;         // the largest of each
+    std::vector<Real> half_norms;                     // |a|^2 / 2, the start of the expanded score
+    std::vector<Real> error_a, error_b;               // rounding of an expanded score is at most error_a + |x| error_b
+    Real most_a = 0, most_b = 0, most_half_norm = 0;  // the largest of each
 
     void pack(const Groups& groups, const Placement<Real>& place, int t) {
         pack(groups, place, t, groups.rows + groups.anchor_ptr[t], groups.n_anchors(t));
@@ -35,12 +33,9 @@ public:
         r = count;
         n_tiles = (r + TILE - 1) / TILE;
         features = groups.features + groups.feature_ptr[t];
-        by_products = groups.metric == Metric::cosine || (groups.metric == Metric::euclidean && m > DIRECT_FEATURES);
+        by_products = groups.metric == Metric::cosine || (groups.metric == Metric::euclidean && m > FEW_FEATURES);
         const Real infinity = std::numeric_limits<Real>::infinity();
         tiles.assign(static_cast<std::size_t>(n_tiles) * m * TILE, Real(0));
-        for (int a = r; a < n_tiles * TILE; ++a) {
-            for (int f = 0; f < m && !by_products; ++f) anchor(a)[f * TILE] = infinity;
-        }
         half_norms.assign(static_cast<std::size_t>(n_tiles) * TILE, infinity);
         place_of_.resize(groups.table.sparse ? groups.table.n_columns : 0, -1);
         for (int f = 0; f < m && groups.table.sparse; ++f) place_of_[features[f]] = f;
@@ -65,6 +60,9 @@ public:
         });
         for (int f = 0; f < m && groups.table.sparse; ++f) place_of_[features[f]] = -1;
         for (std::size_t e = 0; origin && e < tiles.size(); ++e) tiles[e] -= origin[e / TILE % m];
+        for (int a = r; a < n_tiles * TILE && !by_products; ++a) {
+            for (int f = 0; f < m; ++f) anchor(a)[f * TILE] = anchor(r - 1)[f * TILE];  // it never wins a tie
+        }
         if (groups.metric == Metric::cosine) level();
         measure(groups.metric);
     }
@@ -78,12 +76,12 @@ public:
         return out;
     }
 
-    // x: one row of a block
+    // x: one row of a block of the group's features
     double exact_distance(const Real* x, int a, Metric metric) const {
         const Real* slot = anchor(a);
         double sum = 0, xx = 0, aa = 0;
         for (int f = 0; f < m; ++f) {
-            double v = x[static_cast<std::ptrdiff_t>(features[f]) * ROWS], w = slot[f * TILE], d = v - w;
+            double v = x[f * ROWS], w = slot[f * TILE], d = v - w;
             if (metric == Metric::euclidean) {
                 sum += d * d;
             } else if (metric == Metric::manhattan) {
@@ -144,6 +142,7 @@ private:
         }
         most_a = *std::max_element(error_a.begin(), error_a.end());
         most_b = *std::max_element(error_b.begin(), error_b.end());
+        most_half_norm = *std::max_element(half_norms.begin(), half_norms.begin() + r);
     }
 };
 

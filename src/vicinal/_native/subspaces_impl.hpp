@@ -42,8 +42,10 @@ void distances_along_as(const Real* x, const std::int32_t* features, int m, cons
             const Real* tile = tiles + static_cast<std::ptrdiff_t>(t) * m * TILE;
             for (int i = 0; i < TILE; i += RA) {
                 const Real* init = own + t * TILE + i;
-                micro_tile<Real, Dot>(x + row, features, m, tile + i, init,
-                                      [&](int a, int j, V part) { along[j].add(part, init[a]); });
+                micro_tile<Real, Dot, RA>(
+                    [&](int f) { return x + static_cast<std::ptrdiff_t>(features[f]) * ROWS + row; }, m, tile + i,
+                    [&](int a, int) { return splat<V>(init[a]); },
+                    [&](int a, int j, V part) { along[j].add(part, init[a]); });
             }
         }
         UNROLL for (int j = 0; j < RV; ++j) store(distances + row + j * W<Real>, along[j].distance());

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <new>
-#include <numeric>
 #include <vector>
 
 #include "source.hpp"
@@ -29,10 +28,6 @@ public:
         n_tiles = (count + TILE - 1) / TILE;
         data_.resize(static_cast<std::size_t>(n_tiles) * m * TILE);
         if (rows.sparse || count % TILE) std::fill(data_.begin(), data_.end(), Real(0));
-        if (features_.size() != static_cast<std::size_t>(m)) {
-            features_.resize(m);
-            std::iota(features_.begin(), features_.end(), 0);
-        }
         for (int t = 0; t < n_tiles; ++t) {
             pack_tile(rows, first + t * TILE, std::min(TILE, count - t * TILE), place,
                       data_.data() + static_cast<std::size_t>(t) * m * TILE);
@@ -41,12 +36,11 @@ public:
 
     // init[i] - x.row_i for every packed row i: products[i * ROWS + row]
     void multiply(const Kernels<Real>& kernels, const Real* x, const Real* init, Real* products) const {
-        kernels.dots(x, features_.data(), m, data_.data(), init, n_tiles, products);
+        kernels.dots(x, m, data_.data(), init, n_tiles * TILE, products);
     }
 
 private:
     std::vector<Real> data_;
-    std::vector<std::int32_t> features_;
 
     static void pack_tile(const Matrix& rows, std::int64_t first, int count, const Placement<Real>& place, Real* tile) {
         if (rows.sparse) {

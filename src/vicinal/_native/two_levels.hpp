@@ -9,6 +9,7 @@
 #include "block_search.hpp"
 #include "cell_rows.hpp"
 #include "engine.hpp"
+#include "group_columns.hpp"
 #include "projection.hpp"
 
 namespace vicinal {
@@ -40,8 +41,6 @@ public:
         }
         int most = 1;
         for (int t = 0; t < groups.n_groups; ++t) most = std::max(most, groups.n_features(t));
-        compact_.resize(most);
-        std::iota(compact_.begin(), compact_.end(), 0);
         picked_.reset(new (std::align_val_t(64)) Real[static_cast<std::size_t>(most) * ROWS]());
     }
 
@@ -74,9 +73,10 @@ private:
     Projection<Real> projection_;
     RowMajor<Real> projected_;
     PackedGroup<Real> coarse_, cell_;
+    GroupColumns<Real> columns_;
     CellFingerprints own_;
     Found found_[MOST_BATCHED];
-    std::vector<std::int32_t> cell_of_, order_, compact_, late_;
+    std::vector<std::int32_t> cell_of_, order_, late_;
     std::vector<std::int64_t> starts_;
     std::vector<std::pair<int, int>> late_own_;
     OwnPairs own_pairs_;
@@ -110,8 +110,8 @@ private:
             const int count = rows_.rows_of(b);
             const Real* x = projection_(rows_.blocks[b].x);
             if (groups_.projected() && with_nearest()) projected_.take(b, x, count);
-            coarse_search_.find(coarse_, x, count, rows_.blocks[b].missing, own_pairs_,
-                                options_.sum_distances || rule_.row_means, with_nearest());
+            coarse_search_.find(coarse_, columns_(x, coarse_.features, coarse_.m), count, rows_.blocks[b].missing,
+                                own_pairs_, options_.sum_distances || rule_.row_means, with_nearest());
             if (options_.sum_distances) {
                 outcome_.sums[t] += coarse_search_.sum;
                 outcome_.n_summed[t] += coarse_search_.n_summed;
@@ -137,7 +137,6 @@ private:
         const int base = static_cast<int>(groups_.cell_ptr[cell] - groups_.anchor_ptr[t]);
         find_origin(cell - groups_.coarse_ptr[t]);
         cell_.pack(groups_, place_, t, anchors, count, origin_.data());
-        cell_.features = compact_.data();
         if (options_.fingerprints) own_.take(options_.fingerprints, anchors, count);
         late_.clear();
         late_own_.clear();

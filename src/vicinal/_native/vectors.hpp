@@ -127,22 +127,26 @@ template <int S, class V, int... L>
 inline V swapped(V v, Lanes<L...>) {
     return __builtin_shufflevector(v, v, (L ^ S)...);
 }
-template <int S, class Real>
-inline typename Vec<Real>::V spread_smallest(typename Vec<Real>::V v) {
-    auto other = swapped<S>(v, typename MakeLanes<W<Real>>::Type{});
-    v = other < v ? other : v;
-    if constexpr (2 * S < W<Real>) return spread_smallest<2 * S, Real>(v);
+template <int S, int N, class V>
+inline V spread_smallest(V v) {
+    v = smaller(swapped<S>(v, typename MakeLanes<N>::Type{}), v);
+    if constexpr (2 * S < N) return spread_smallest<2 * S, N>(v);
     return v;
 }
 #endif
 
-template <class Real>
-inline Real smallest(typename Vec<Real>::V v) {
+// The smallest of N lanes.
+template <class Number, int N, class V>
+inline Number smallest_of(V v) {
 #ifdef VICINAL_SHUFFLE
-    return spread_smallest<1, Real>(v)[0];
+    return spread_smallest<1, N>(v)[0];
 #else
-    Real low = v[0];
-    for (int i = 1; i < W<Real>; ++i) low = v[i] < low ? v[i] : low;
+    Number low = v[0];
+    for (int i = 1; i < N; ++i) low = v[i] < low ? v[i] : low;
     return low;
 #endif
+}
+template <class Real>
+inline Real smallest(typename Vec<Real>::V v) {
+    return smallest_of<Real, W<Real>>(v);
 }
