@@ -100,6 +100,7 @@ public:
 private:
     static constexpr double TINY = 1e-300;
     static constexpr int LONGEST_NAP = 7;
+    static constexpr double WORTH = 0.05;    // of the last pass's mean gap, what a row must have to be worth a step
     static constexpr std::size_t RUN = 16;   // rows that keep their order
     static constexpr std::size_t AHEAD = 4;  // rows between the one whose turn it is and the one that is fetched
 
@@ -112,6 +113,7 @@ private:
     const std::int32_t* outputs_;
     const int n_outputs_;
     int lanes_ = 0;
+    double worth_ = 0;                                            // rows with a smaller gap stay where they are
     Real positive_[MOST_LANES] = {}, negative_[MOST_LANES] = {};  // factors of the lanes' outputs
     std::vector<Real> duals_, sums_;
     std::vector<double> exact_sums_, base_;
@@ -177,6 +179,7 @@ private:
             const int nap = move(awake_[k], gap) ? 0 : std::min(2 * naps_[row] + 1, LONGEST_NAP);
             naps_[row] = asleep_[row] = static_cast<std::uint8_t>(nap);
         }
+        worth_ = WORTH * gap / static_cast<double>(std::max<std::size_t>(awake_.size(), 1));
         return gap;
     }
 
@@ -238,12 +241,14 @@ private:
             steps[c] = after[c] - before[c];
         }
         bool moved = false;
+        double own_gap = 0;
         for (int c = 0; c < n_outputs_; ++c) {
-            gap += gaps[c];
+            own_gap += gaps[c];
             moved |= steps[c] != 0;
-            duals[c] = after[c];
         }
-        if (!moved) return false;
+        gap += own_gap;
+        if (!moved || own_gap <= worth_) return false;
+        for (int c = 0; c < n_outputs_; ++c) duals[c] = after[c];
         loops_.add(problem_.rows, row, steps, lanes_, sums_.data());
         for (int c = 0; c < n_outputs_; ++c) own[c] += constant * steps[c];
         return true;
