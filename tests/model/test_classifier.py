@@ -10,6 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from vicinal import LocalLinearClassifier
+from vicinal.model._solver import solve
 
 WEIGHTS = {"none": None, "classes": {0: 3.0, 1: 0.5}, "rows": "rows"}
 
@@ -144,6 +145,25 @@ def test_a_warm_start_saves_passes_along_a_path_of_c():
     assert passes[0][0] == passes[0][1]
     assert sum(of_warm for of_warm, _ in passes[1:]) < sum(of_cold for _, of_cold in passes[1:])
     assert warm.fit(X, y).n_iter_ == 0
+
+
+@pytest.mark.usefixtures("by_dual_variables")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_warm_start_begins_where_the_dual_objective_is_highest(n_classes, monkeypatch):
+    X = rows_of_kind("dense", 200, 10)
+    y = labels_of(X, n_classes)
+    model = LocalLinearClassifier(tol=1e-4, warm_start=True, class_weight={1: 2.0}, random_state=0).fit(X, y)
+    begun = {}
+
+    def solve_from(rows, outputs, weights, *, duals, tol, **options):
+        for factor in (0.9, 1.0, 1.1):
+            begun[factor] = solve(rows, outputs, weights, duals=duals * factor, tol=np.inf, **options).dual
+        return solve(rows, outputs, weights, duals=duals, tol=tol, **options)
+
+    monkeypatch.setattr("vicinal.model._base.solve", solve_from)
+    model.set_params(C=7.0).fit(X, y)
+    assert begun[1.0] > max(begun[0.9], begun[1.1])
+    assert model.objective_ >= begun[1.0]
 
 
 @pytest.mark.usefixtures("by_dual_variables")

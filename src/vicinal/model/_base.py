@@ -121,7 +121,7 @@ class LinearOnCodes(BaseEstimator):
             "max_iter": self.max_iter,
             "constant": self.intercept_scaling if self.fit_intercept else 0.0,
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
-            "duals": None if base is not None else self._start(X.shape[0], len(outputs.counts)),
+            "duals": None if base is not None else self._start(outputs, weights),
             "n_jobs": self.n_jobs,
         } | options
         if self.early_stopping and base is None and np.count_nonzero(weights) > 1:
@@ -143,12 +143,26 @@ class LinearOnCodes(BaseEstimator):
             detail = f"the duality gap is {solved.gap:.2g} of the objective, and tol={self.tol:g}"
             warn_not_converged(self, solved.n_iter, steps="passes over the rows", detail=detail)
 
-    def _start(self, n_rows: int, n_outputs: int) -> NDArray[Any] | None:
-        """The former fit's dual variables, scaled to the new C, if they are those of as many rows and outputs."""
+    def _start(self, outputs: Outputs, weights: NDArray[np.float64]) -> NDArray[Any] | None:
+        """The former fit's dual variables, if they are those of as many rows and outputs, scaled to the new C.
+
+        Of losses whose conjugate is a parabola it is the factor at which the dual objective is highest.
+        """
         known = getattr(self, "_duals", None)
-        if not self.warm_start or known is None or known.shape != (n_rows, n_outputs):
+        if not self.warm_start or known is None or known.shape != (len(weights), len(outputs.counts)):
             return None
-        return known * known.dtype.type(self.C / self._duals_C)
+        if self._duals_C == self.C:
+            return known
+        factors = np.full(known.shape[1], self.C / self._duals_C)
+        if self.loss == "squared_hinge" and self.l1 == 0:
+            squares = (self._base() ** 2).sum(axis=1)
+            for c, duals in enumerate(known.T):
+                targets, caps = outputs.of(c, weights)
+                some = np.flatnonzero((duals != 0) & (caps > 0))
+                moved = duals[some].astype(np.float64)
+                curve = squares[c] + (moved**2 / (2 * caps[some])).sum()
+                factors[c] = moved @ targets[some] / curve if curve > 0 else 1.0
+        return known * factors.astype(known.dtype)
 
     def _base(self) -> NDArray[np.float64]:
         """What the rows so far have added up to, for rows that are learned on top of them."""
