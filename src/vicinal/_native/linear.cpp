@@ -76,12 +76,14 @@ public:
         report = {1, -1, 0};
         double enough = limits.tol;  // what the estimate must reach before the objectives are computed
         if (copy_duals_in(duals) || !base_.empty()) certify(report);
-        while (!(report.primal - report.dual <= limits.tol * report.primal) && report.epochs < limits.max_epochs) {
+        while (!is_done(limits, report) && report.epochs < limits.max_epochs) {
             wake(limits.seed, static_cast<std::uint64_t>(report.epochs));
+            moving_ = false;
             const double gap = epoch(stop);
             if (stop) return false;
             ++report.epochs;
             const double share = gap / std::max(gap + dual_now(), TINY);
+            worth_ = share > ROUNDING ? WORTH * gap / static_cast<double>(std::max<std::size_t>(awake_.size(), 1)) : 0;
             if (share > enough && report.epochs < limits.max_epochs) continue;
             certify(report);
             // The estimate is of weights that moved on; where it flattered, it has to fall further by as much.
@@ -101,8 +103,11 @@ private:
     static constexpr double TINY = 1e-300;
     static constexpr int LONGEST_NAP = 7;
     static constexpr double WORTH = 0.05;    // of the last pass's mean gap, what a row must have to be worth a step
-    static constexpr std::size_t RUN = 16;   // rows that keep their order
-    static constexpr std::size_t AHEAD = 4;  // rows between the one whose turn it is and the one that is fetched
+    static constexpr double FINEST = 1e-12;  // a gap below which rounding hides how far the duals still have to go
+    static constexpr Real STILL = sizeof(Real) == 4 ? 1e-6 : 1e-9;
+    static constexpr double ROUNDING = 1e-6;  // a share of the objective so small that rows' own gaps say nothing
+    static constexpr std::size_t RUN = 16;    // rows that keep their order, where there are many
+    static constexpr std::size_t AHEAD = 4;   // rows between the one whose turn it is and the one that is fetched
 
     const RowLoops<Real>& loops_;
     const RowLoops<double>& exact_;
@@ -113,6 +118,7 @@ private:
     const std::int32_t* outputs_;
     const int n_outputs_;
     int lanes_ = 0;
+    bool moving_ = false;                                         // whether the last pass changed more than last digits
     double worth_ = 0;                                            // rows with a smaller gap stay where they are
     Real positive_[MOST_LANES] = {}, negative_[MOST_LANES] = {};  // factors of the lanes' outputs
     std::vector<Real> duals_, sums_;
@@ -147,17 +153,22 @@ private:
         return squares;
     }
 
+    bool is_done(const LinearLimits& limits, const LinearReport& report) const {
+        return report.primal - report.dual <= limits.tol * report.primal && (limits.tol > FINEST || !moving_);
+    }
+
     // Runs of rows in any order, those that sleep left out: a run lies together in memory.
     void wake(std::uint64_t seed, std::uint64_t epoch) {
         Stream stream(seed, epoch);
-        std::vector<std::uint32_t> runs((rows_.size() + RUN - 1) / RUN);
+        const std::size_t length = rows_.size() < 64 * RUN ? 1 : RUN;
+        std::vector<std::uint32_t> runs((rows_.size() + length - 1) / length);
         std::iota(runs.begin(), runs.end(), std::uint32_t{0});
         for (std::size_t i = runs.size(); i > 1; --i) {
             std::swap(runs[i - 1], runs[stream.below(static_cast<std::uint32_t>(i))]);
         }
         awake_.clear();
         for (const std::size_t run : runs) {
-            for (std::size_t k = run * RUN; k < std::min(rows_.size(), (run + 1) * RUN); ++k) {
+            for (std::size_t k = run * length; k < std::min(rows_.size(), (run + 1) * length); ++k) {
                 auto& asleep = asleep_[static_cast<std::size_t>(rows_[k])];
                 if (asleep > 0) {
                     --asleep;
@@ -179,7 +190,6 @@ private:
             const int nap = move(awake_[k], gap) ? 0 : std::min(2 * naps_[row] + 1, LONGEST_NAP);
             naps_[row] = asleep_[row] = static_cast<std::uint8_t>(nap);
         }
-        worth_ = WORTH * gap / static_cast<double>(std::max<std::size_t>(awake_.size(), 1));
         return gap;
     }
 
@@ -248,7 +258,10 @@ private:
         }
         gap += own_gap;
         if (!moved || own_gap <= worth_) return false;
-        for (int c = 0; c < n_outputs_; ++c) duals[c] = after[c];
+        for (int c = 0; c < n_outputs_; ++c) {
+            duals[c] = after[c];
+            moving_ |= std::abs(steps[c]) > STILL * std::abs(after[c]);
+        }
         loops_.add(problem_.rows, row, steps, lanes_, sums_.data());
         for (int c = 0; c < n_outputs_; ++c) own[c] += constant * steps[c];
         return true;
