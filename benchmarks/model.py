@@ -206,10 +206,9 @@ def main() -> None:
         return print("\n" + json.dumps(globals()[f"job_{job}"](*arguments), default=float))
     if not options.quick and not os.environ.get("VICINAL_DATA"):
         return print("The tables need the folder VICINAL_DATA; --quick runs on made data.")
-    lines = ["Fits with two threads where a model takes them, and predictions of the test rows.", ""]
     for task in QUICK if options.quick else options.tasks:
-        lines += table(task)
-    print("\n".join(lines)) if options.quick else record("Linear models", lines[:-1])
+        lines = ["Fits with two threads where a model takes them, and predictions of the test rows.", "", *table(task)]
+        print("\n".join(lines)) if options.quick else record(f"Linear models, {task}", lines[:-1])
 
 
 if __name__ == "__main__":
