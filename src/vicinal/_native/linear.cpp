@@ -193,27 +193,10 @@ private:
         return gap;
     }
 
-    // The processor does not guess which row comes next.
     void fetch(std::int64_t row) const {
-        const LinearRows& x = problem_.rows;
-        const auto ahead = [](const auto* start, std::int64_t count) {
-            const char* p = reinterpret_cast<const char*>(start);
-            for (std::int64_t b = 0; b < std::min<std::int64_t>(count * sizeof(*start), 512); b += 64) {
-                __builtin_prefetch(p + b);
-            }
-        };
-        ahead(lengths_.data() + row, 1);
-        ahead(duals_.data() + row * lanes_, lanes_);
-        if (x.kind == RowKind::csr) {
-            const std::int64_t start = x.starts[row], count = x.starts[row + 1] - start, size = x.doubles ? 8 : 4;
-            ahead(static_cast<const char*>(x.values) + start * size, count * size);
-            ahead(x.columns + start, count);
-        } else if (x.kind == RowKind::coded) {
-            ahead(x.bytes + row * x.runs[0], x.runs[0]);
-            ahead(x.pairs + row * x.runs[1], x.runs[1]);
-            const std::int64_t groups = x.runs[0] + x.runs[1] + x.runs[2];
-            if (x.values) ahead(static_cast<const char*>(x.values) + row * groups, groups);
-        }
+        prefetch_row(problem_.rows, row);
+        __builtin_prefetch(lengths_.data() + row);
+        __builtin_prefetch(duals_.data() + row * lanes_);
     }
 
     // Targets and caps of all lanes; those without an output have a cap of zero, and stay where they are.
