@@ -127,7 +127,7 @@ def job_codes(task: str, tol: float) -> dict:
     _, _, groups, C = (TASKS | QUICK)[task]
     local = RandLocal(groups, random_state=0, n_jobs=2)
     model = LocalLinearClassifier(local, C=C, tol=tol, random_state=0, n_jobs=1)
-    model._prepared = model._fitted_rows(X)
+    model._prepared = model._fitted_rows(X, y)
     found = figures(model, X, y, X_test, y_test)
     return found | {"GB": found["GB"] + model._prepared[0].nbytes / 1e9}
 

@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 import vicinal
 from vicinal import (
     RULLS,
+    ForestCells,
     LocalSpectralClustering,
     ProjectedLandmarks,
     RandLocal,
@@ -70,6 +71,7 @@ from vicinal.select import (
 ONE_OF_EACH = sorted(
     [
         RandLocal(n_groups=7),
+        ForestCells(5),
         RULLS(4, n_neighborhood=5, n_nearest=2),
         ProjectedLandmarks(4, n_nearest=2),
         SampledLandmarks(4, n_nearest=2),
@@ -134,6 +136,7 @@ VARIANTS = [
     LocalLinearRegressor(RandLocal(7, random_state=0), tol=0.1),
     LocalLinearRegressor(loss="huber", tol=1e-20),
     LocalLinearClassifier(RandLocal(7, random_state=0)),
+    LocalLinearClassifier(ForestCells(6, random_state=0), random_state=0),
     LocalLinearClassifier(loss="hinge", class_weight="balanced", tol=0.99),
     LocalLinearClassifier(loss="logistic", tol=1e-20),
     NRCL(3, solver="lbfgs", loss="logistic", tol=0.01),
@@ -142,6 +145,9 @@ VARIANTS = [
     RandLocal(n_groups=5, subspace="correlated", metric="cosine", exclude_self=False),
     RandLocal(n_groups=5, n_levels=2, n_neighbors=2),
     RandLocal(n_groups=5, values="soft", n_neighbors=3),
+    RandLocal(n_groups=5, ranks=0.5, guide="forest"),
+    RandLocal(n_groups=5, ranks=1.0),
+    ForestCells(4, min_samples_leaf=1, max_features="sqrt"),
     RULLS(3, n_neighborhood=5, n_nearest=2, pca="robust", metric="manhattan"),
     RULLS(3, n_neighborhood=5, n_nearest=2, normalize=True, metric="cosine"),
     ProjectedLandmarks(3, n_components="auto", n_nearest=2),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         StackedDenoisingAutoencoder,
     )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
-    from .local import RULLS, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
+    from .local import RULLS, ForestCells, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
     from .model import LocalLinearClassifier, LocalLinearRegressor
     from .outlier import LocalOutlierDetector, NeighborOutlierDetector
     from .select import (
@@ -78,6 +78,7 @@ __all__ = [
     "AttributeCosine",
     "DeepWalk",
     "DenoisingAutoencoder",
+    "ForestCells",
     "GaussianProjection",
     "GraphSmoothing",
     "HashedProjection",

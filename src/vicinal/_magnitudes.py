@@ -22,10 +22,15 @@ def as_doubles(X: Matrix) -> Matrix:
     return rows
 
 
+def largest_magnitude(X: Matrix) -> float:
+    """The largest absolute value, without a copy of them all."""
+    entries = X.data if sp.issparse(X) else X
+    return float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
+
+
 def with_squares(X: Matrix) -> tuple[Matrix, float]:
     """X over a power of two, and that: 1, unless squares of its largest values would be 0 or infinite."""
-    entries = X.data if sp.issparse(X) else X
-    largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
+    largest = largest_magnitude(X)
     if not largest or SMALLEST < largest < LARGEST:
         return X, 1.0
     scale = float(power_of_two_below(np.array(largest)))

@@ -145,10 +145,11 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_share(name: str, value: Any) -> float:
+def check_share(name: str, value: Any, *, or_zero: bool = False) -> float:
     """A share above 0, up to all of it."""
-    if not (_is_count(value) or _is_fraction(value)) or not 0 < value <= 1:
-        raise ValueError(f"{name} must be a share above 0 and up to 1.0; got {value!r}.")
+    if not (_is_count(value) or _is_fraction(value)) or not 0 <= value <= 1 or not (or_zero or value):
+        least = "of at least 0" if or_zero else "above 0"
+        raise ValueError(f"{name} must be a share {least} and up to 1.0; got {value!r}.")
     return float(value)
 
 

@@ -155,7 +155,7 @@ def test_rows_with_missing_values_and_sparse_rows(table):
 
 def test_a_map_without_groups_is_refused(table):
     X, y, _, _ = table
-    with pytest.raises(ValueError, match="map with groups of anchors, such as RandLocal; got StandardScaler"):
+    with pytest.raises(ValueError, match="map with groups of anchors or leaves, such as RandLocal; got StandardScaler"):
         LocalLinearClassifier(StandardScaler()).fit(X, y)
 
 

@@ -104,6 +104,8 @@ def inputs_of(before: Sequence[Any], first: Any, X: Any, n_columns: int, names: 
         if found is None:
             return Inputs(_mixed_names(step, n_columns, names), np.arange(n_columns), None)
         origins = origins[found]
+    if n_columns > len(origins):  # ranks stand beside the values
+        origins = np.tile(origins, n_columns // len(origins))
     return Inputs(_own_names(X, first, names), origins, X)
 
 
@@ -117,7 +119,9 @@ def names_of_map(
         names = list(X.columns)
     if names is None and before and hasattr(before[-1], "get_feature_names_out"):
         names = [str(name).rpartition("__")[2] for name in before[-1].get_feature_names_out()]
-    return _checked_names([f"column {j}" for j in range(n_columns)] if names is None else names, n_columns)
+    n_own = local.n_features_in_
+    own = _checked_names([f"column {j}" for j in range(n_own)] if names is None else names, n_own)
+    return own if n_own == n_columns else np.concatenate([own, own + " by rank"])
 
 
 def _own_names(X: Any, first: Any, names: Sequence[Any] | None) -> NDArray[np.object_]:

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._preparation import is_frame
+from .._seen_columns import seen_by
 from .._validation import Matrix
 from .._words import listed
 from ..outlier import LocalOutlierDetector, NeighborOutlierDetector
@@ -36,10 +37,10 @@ class Parts:
         return next((step for step in self.before if hasattr(step, "n_features_in_")), self.map)
 
     def mapped(self, X: Any) -> tuple[Matrix, Any]:
-        """Rows as the map sees them, and what it makes of them."""
+        """Rows as the map's groups see them, and what it makes of them."""
         for step in self.before:
             X = step.transform(X)
-        return X.tocsr() if sp.issparse(X) else np.asarray(X), self.map.transform(X)
+        return seen_by(self.map, X.tocsr() if sp.issparse(X) else np.asarray(X)), self.map.transform(X)
 
 
 def taken_apart(pipeline: Any) -> Parts:

@@ -25,18 +25,19 @@ from .._anchors import (
 )
 from .._calls import obeys_n_jobs
 from .._coarse_cells import divided, growing_bounds
+from .._seen_columns import seen_by
 from .._validation import (
     Matrix,
     all_or_nothing,
     check_choice,
     check_count,
     check_count_range,
-    check_feature_range,
-    check_image_shape,
     check_non_negative,
+    check_share,
     checked_rows,
 )
-from ._subspaces import correlated_subspaces, image_subspaces, random_subspaces
+from ._seen import fitted_ranker, usefulness
+from ._subspaces import draw_subspaces
 
 
 @obeys_n_jobs
@@ -91,6 +92,13 @@ class RandLocal(TransformerMixin, BaseEstimator):
         random column; or as a random rectangle of an image.
     image_shape : (int, int) or (int, int, int), default=None
         Height, width and, if there are any, channels (last) of the images in the rows, where ``subspace="image"``.
+    ranks : float, default=0.0
+        Share of the groups that see columns by rank, where a value counts as the share of training rows below it. It
+        helps distances between skewed columns as it helps trees. X must be dense.
+    guide : None, "forest" or array-like of shape (n_features,), default=None
+        How useful each column is; "forest" asks a quick forest on the labels, for which `fit` needs y. Columns are
+        drawn with chances in proportion to these numbers and multiplied by their roots, so that columns of noise do no
+        harm; squares of a forest's importances are stricter. Columns should be of one scale.
     random_state : int, RandomState instance or None, default=None
         Draws columns and anchors. The result does not depend on the number of threads.
     n_jobs : int or None, default=None
@@ -99,7 +107,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     anchors_ : ndarray or CSR matrix of shape (n_stored, n_features_in_)
-        The training rows that serve as anchors, each once.
+        The training rows that serve as anchors, each once, as groups see them: where some groups see ranks, these
+        stand beside the values and `feature_indices_` goes on counting, or in their place where all groups do.
     anchor_samples_ : ndarray of shape (n_stored,)
         Their places in the training data.
     anchor_rows_ : ndarray of shape (n_features_out,)
@@ -115,6 +124,10 @@ class RandLocal(TransformerMixin, BaseEstimator):
         training rows and coarse anchors.
     widths_ : ndarray of shape (n_groups,) or None
         With soft values, b of each group, from at most 4,096 training rows.
+    column_weights_ : ndarray of shape (n_features_in_,) or None
+        With a `guide`, how useful columns are, 1 for the most useful.
+    ranker_ : QuantileTransformer or None
+        With `ranks`, what turns columns into ranks; the last ``n_ranked_`` groups see these.
     n_levels_ : int
         Levels of anchors: `n_levels`, or what "auto" chose.
     coarse_ptr_ : ndarray of shape (n_groups + 1,) or None
@@ -188,6 +201,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         norm: str | None = None,
         subspace: str = "random",
         image_shape: tuple[int, ...] | None = None,
+        ranks: float = 0.0,
+        guide: Any = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
@@ -204,6 +219,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.norm = norm
         self.subspace = subspace
         self.image_shape = image_shape
+        self.ranks = ranks
+        self.guide = guide
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -214,16 +231,16 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Labels or numbers to predict, for ``guide="forest"`` alone.
 
         Returns
         -------
         self
         """
-        X = self._checked(X, reset=True)
-        groups, samples = self._draw(X)
-        means = mean_distances(groups, X, n_jobs=self.n_jobs)
-        self._keep(groups, samples, means, self._widths(groups, X))
+        seen, groups, samples = self._draw(self._checked(X, reset=True), y)
+        means = mean_distances(groups, seen, n_jobs=self.n_jobs)
+        self._keep(groups, samples, means, self._widths(groups, seen))
         return self
 
     @all_or_nothing
@@ -233,16 +250,16 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Labels or numbers to predict, for ``guide="forest"`` alone.
 
         Returns
         -------
         CSR matrix of shape (n_samples, n_features_out)
         """
-        X = self._checked(X, reset=True)
-        groups, samples = self._draw(X)
-        widths = self._widths(groups, X)
-        out, means = self._nearest(groups, X, None, widths)
+        seen, groups, samples = self._draw(self._checked(X, reset=True), y)
+        widths = self._widths(groups, seen)
+        out, means = self._nearest(groups, seen, None, widths)
         self._keep(groups, samples, means, widths)
         return out
 
@@ -258,8 +275,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         CSR matrix of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        out, _ = self._nearest(fitted_groups(self), X, self.mean_distances_, self.widths_)
+        out, _ = self._nearest(fitted_groups(self), self._seen(X), self.mean_distances_, self.widths_)
         return out
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -275,8 +291,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
             The anchor's place within its group; -1 where a row has none of the group's columns.
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        return nearest_codes(fitted_groups(self), X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
+        return nearest_codes(fitted_groups(self), self._seen(X), exclude_self=self.exclude_self, n_jobs=self.n_jobs)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Names of group and anchor: ``"group12_anchor34"``.
@@ -296,7 +311,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.ranks == 0
+        tags.target_tags.required = isinstance(self.guide, str)
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -306,8 +322,12 @@ class RandLocal(TransformerMixin, BaseEstimator):
         least = 2 if reset else 1
         return checked_rows(self, X, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=least)
 
-    def _draw(self, X: Matrix) -> tuple[AnchorGroups, NDArray[np.int64]]:
-        """Draw columns and anchors of all groups (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
+    def _seen(self, X: ArrayLike) -> Matrix:
+        """Rows as the groups see them."""
+        return seen_by(self, self._checked(X, reset=False))
+
+    def _draw(self, X: Matrix, y: Any) -> tuple[Matrix, AnchorGroups, NDArray[np.int64]]:
+        """Rows as groups see them, and columns and anchors of all groups (Alg. 2, line 4 and Alg. 1, lines 1 and 2)."""
         n_samples = X.shape[0]
         check_count("n_groups", self.n_groups)
         check_count("n_neighbors", self.n_neighbors)
@@ -322,8 +342,10 @@ class RandLocal(TransformerMixin, BaseEstimator):
                 f"neighbour; X has {n_samples}."
             )
         rng = check_random_state(self.random_state)
-        features = list(self._subspaces(X, rng))
-        bounds, n_levels = self._anchor_bounds(n_samples)
+        X, features = self._see(X, y, rng)
+        auto = isinstance(self.n_anchors, str) and self.n_anchors == "auto"
+        bounds = check_count_range("n_anchors", (32, 1024) if auto else self.n_anchors, or_auto=True)
+        bounds, n_levels = growing_bounds(n_samples) if auto else (bounds, self.n_levels)
         least = self.n_neighbors + bool(self.exclude_self)  # enough for all neighbours, where a row is not its own
         anchors = [
             np.sort(sample_without_replacement(n_samples, size, random_state=rng)).astype(np.int32)
@@ -331,10 +353,21 @@ class RandLocal(TransformerMixin, BaseEstimator):
         ]
         groups, samples = sample_groups(X, anchors, features, self.metric)
         if n_levels == 1:
-            return groups, samples
+            return X, groups, samples
         del anchors  # as large as the groups
         groups, needed = divided(groups, least=least, rng=rng, n_jobs=self.n_jobs)
-        return groups, samples[needed]
+        return X, groups, samples[needed]
+
+    def _see(self, X: Matrix, y: Any, rng: np.random.RandomState) -> tuple[Matrix, list[NDArray[np.int64]]]:
+        """Learns what is seen of columns, and draws which of them each group has."""
+        self.column_weights_ = usefulness(self.guide, X, y, rng, self.n_jobs)
+        self.n_ranked_ = round(check_share("ranks", self.ranks, or_zero=True) * self.n_groups)
+        self.ranker_ = fitted_ranker(X, rng) if self.n_ranked_ else None
+        features = draw_subspaces(self, X, self.column_weights_, rng)
+        if self.n_ranked_ < self.n_groups:  # else ranks are all there is
+            for group in range(self.n_groups - self.n_ranked_, self.n_groups):
+                features[group] = features[group] + X.shape[1]
+        return seen_by(self, X), features
 
     def _keep(self, groups: AnchorGroups, samples: NDArray[np.int64], means: NDArray[np.float64], widths: Any) -> None:
         self.anchor_samples_, self.mean_distances_, self.widths_ = samples, means, widths
@@ -342,36 +375,12 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.feature_indices_, self.feature_ptr_ = groups.features, groups.feature_ptr
         self.fingerprints_, self.center_, self.scale_ = groups.fingerprints, groups.center, groups.scale
         self.n_levels_ = 2 if groups.cells else 1
-        self.coarse_ptr_ = groups.cells.coarse_ptr if groups.cells else None
-        self.cell_ptr_ = groups.cells.cell_ptr if groups.cells else None
-        self.coarse_rows_ = groups.cells.coarse_rows if groups.cells else None
-
-    def _subspaces(self, X: Matrix, rng: np.random.RandomState) -> Any:
-        n_features = X.shape[1]
-        check_choice("task", self.task, ("supervised", "unsupervised"))
-        check_choice("subspace", self.subspace, ("random", "correlated", "image"))
-        if self.feature_range is not None:
-            bounds = check_feature_range("feature_range", self.feature_range, n_features)
-        else:
-            bounds = (1 if self.task == "supervised" else (n_features + 1) // 2, n_features)
-        if self.subspace == "image":
-            return image_subspaces(check_image_shape(self.image_shape, n_features), self.n_groups, bounds, rng)
-        if self.image_shape is not None:
-            raise ValueError(f"image_shape is only used where subspace='image'; subspace is {self.subspace!r}.")
-        if self.subspace == "correlated":
-            return correlated_subspaces(X, self.n_groups, bounds, rng)
-        return random_subspaces(self.n_groups, n_features, bounds, rng)
-
-    def _anchor_bounds(self, n_samples: int) -> tuple[tuple[int, int], int]:
-        """Lowest and highest number of anchors, and how many levels they have."""
-        if isinstance(self.n_anchors, str) and self.n_anchors == "auto":
-            return growing_bounds(n_samples)
-        return check_count_range("n_anchors", self.n_anchors, or_auto=True), self.n_levels
+        for name in ("coarse_ptr", "cell_ptr", "coarse_rows"):
+            setattr(self, f"{name}_", getattr(groups.cells, name, None))
 
     def _widths(self, groups: AnchorGroups, X: Matrix) -> NDArray[np.float64] | None:
-        if self.values == "nearness":
-            return None
-        return median_distances(groups, X, exclude_self=self.exclude_self, n_jobs=self.n_jobs)
+        soft = self.values == "soft"
+        return median_distances(groups, X, exclude_self=self.exclude_self, n_jobs=self.n_jobs) if soft else None
 
     def _nearest(
         self, groups: AnchorGroups, X: Matrix, means: NDArray[np.float64] | None, widths: NDArray[np.float64] | None

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
-from .._validation import Matrix
+from .._validation import Matrix, check_choice, check_feature_range, check_image_shape
 
 CORRELATION_ROWS = 2000
 CORRELATION_POWER = 4
+
+
+def draw_subspaces(
+    drawing: Any, X: Matrix, weights: NDArray[np.float64] | None, rng: np.random.RandomState
+) -> list[NDArray[np.int64]]:
+    """Columns of all groups, as the parameters of a map say; with weights, how useful columns are."""
+    n_groups, n_features = drawing.n_groups, X.shape[1]
+    check_choice("task", drawing.task, ("supervised", "unsupervised"))
+    check_choice("subspace", drawing.subspace, ("random", "correlated", "image"))
+    if drawing.feature_range is not None:
+        bounds = check_feature_range("feature_range", drawing.feature_range, n_features)
+    else:
+        bounds = (1 if drawing.task == "supervised" else (n_features + 1) // 2, n_features)
+    if drawing.subspace == "image":
+        shape = check_image_shape(drawing.image_shape, n_features)
+        return list(image_subspaces(shape, n_groups, bounds, rng))
+    if drawing.image_shape is not None:
+        raise ValueError(f"image_shape is only used where subspace='image'; subspace is {drawing.subspace!r}.")
+    if drawing.subspace == "correlated":
+        return list(correlated_subspaces(X, n_groups, bounds, rng))
+    if weights is not None:
+        return list(useful_subspaces(weights, n_groups, bounds, rng))
+    return list(random_subspaces(n_groups, n_features, bounds, rng))
 
 
 def random_subspaces(
@@ -44,9 +68,22 @@ def correlated_subspaces(
             correlation = sample.correlation(seed)
             weights = np.abs(correlation) ** CORRELATION_POWER
             weights[seed] = np.inf
-        # The largest u^(1/w) of uniform u is a draw without replacement in proportion to w (Efraimidis, Spirakis 2006).
-        keys = np.log(rng.uniform(size=n_features)) / np.maximum(weights, 1e-6)
-        yield np.sort(np.argpartition(-keys, size - 1)[:size])
+        yield _drawn(np.maximum(weights, 1e-6), size, rng)
+
+
+def useful_subspaces(
+    weights: NDArray[np.float64], n_groups: int, bounds: tuple[int, int], rng: np.random.RandomState
+) -> Iterator[NDArray[np.int64]]:
+    """Subsets of uniform size within the bounds, columns with chances in proportion to their weights."""
+    for _ in range(n_groups):
+        yield _drawn(np.maximum(weights, 1e-12), rng.randint(bounds[0], bounds[1] + 1), rng)
+
+
+def _drawn(weights: NDArray[np.float64], size: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Columns without replacement, in proportion to weights: those with the largest u^(1/w) of uniform u (Efraimidis,
+    Spirakis 2006)."""
+    keys = np.log(rng.uniform(size=len(weights))) / weights
+    return np.sort(np.argpartition(-keys, size - 1)[:size])
 
 
 def image_subspaces(

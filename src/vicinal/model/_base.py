@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .._magnitudes import largest_magnitude
 from .._messages import warn_not_converged
 from .._validation import Matrix, check_choice, check_count, check_non_negative, check_positive, checked_rows
 from ._coded_rows import CodedRows, CodedRowsBuilder
@@ -107,10 +108,17 @@ class LinearOnCodes(BaseEstimator):
         return models
 
     def _fit_rows(
-        self, X: Matrix, outputs: Outputs, weights: NDArray[np.float64], *, base: Any = None, **options: Any
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        outputs: Outputs,
+        weights: NDArray[np.float64],
+        *,
+        base: Any = None,
+        **options: Any,
     ) -> None:
         """Fits maps, solves, and keeps what the solver found; with a `base`, it and the map stay as they are."""
-        prepared = getattr(self, "_prepared", None) or self._fitted_rows(X, again=base is not None)
+        prepared = getattr(self, "_prepared", None) or self._fitted_rows(X, y, again=base is not None)
         if hasattr(self, "_prepared"):
             self._prepared = prepared
         rows, factor = prepared
@@ -176,11 +184,10 @@ class LinearOnCodes(BaseEstimator):
         """Weights and intercepts in the units in which the solver found them."""
         return self.coef_, self.intercept_
 
-    def _fitted_rows(self, X: Matrix, *, again: bool = False) -> tuple[Matrix | CodedRows, float]:
+    def _fitted_rows(self, X: Matrix, y: ArrayLike, *, again: bool = False) -> tuple[Matrix | CodedRows, float]:
         """What the solver is given, and the number by which the features were multiplied."""
         if self.features is None:
-            entries = X.data if sp.issparse(X) else X
-            largest = float(np.abs(entries).max(initial=0.0))
+            largest = largest_magnitude(X)
             if largest > LARGEST:
                 raise ValueError(
                     f"Values of X go up to {largest:.3g}, whose squares {type(self).__name__} cannot add up; scale X "
@@ -188,7 +195,7 @@ class LinearOnCodes(BaseEstimator):
                 )
             return X, 1.0
         if not (again or (self.warm_start and hasattr(self, "features_"))):
-            self.features_ = clone(self.features).fit(X)
+            self.features_ = clone(self.features).fit(X, y)
         rows = coded_features(self.features_, X)
         factor = self._factor if again else 1 / np.sqrt(max(rows.mean_squared_length(), 1e-300))
         return rows.scaled(factor), factor
@@ -204,18 +211,25 @@ class LinearOnCodes(BaseEstimator):
 
 def coded_features(features: Any, X: Matrix) -> CodedRows:
     """The local features of X by a fitted map, as codes; they exist as CSR for a block of rows at a time."""
-    if not hasattr(features, "anchor_ptr_"):
-        raise ValueError(
-            f"features must be a map with groups of anchors, such as RandLocal; got {type(features).__name__}. Put "
-            "other maps before this model with sklearn.pipeline.make_pipeline."
-        )
-    builder = CodedRowsBuilder(features.anchor_ptr_, X.shape[0], getattr(features, "n_neighbors", 1))
+    builder = CodedRowsBuilder(_pointers(features), X.shape[0], getattr(features, "n_neighbors", 1))
     for rows in _blocks(features, X.shape[0]):
         builder.add(sp.csr_array(features.transform(X[rows])))
     return builder.finished()
 
 
+def _pointers(features: Any) -> NDArray[np.int64]:
+    """Where the columns of each group of a fitted map begin and end."""
+    for name in ("anchor_ptr_", "leaf_ptr_"):
+        if hasattr(features, name):
+            pointers: NDArray[np.int64] = getattr(features, name)
+            return pointers
+    raise ValueError(
+        f"features must be a map with groups of anchors or leaves, such as RandLocal; got "
+        f"{type(features).__name__}. Put other maps before this model with sklearn.pipeline.make_pipeline."
+    )
+
+
 def _blocks(features: Any, n_rows: int) -> list[slice]:
-    entries = (len(features.anchor_ptr_) - 1) * getattr(features, "n_neighbors", 1)
+    entries = (len(_pointers(features)) - 1) * getattr(features, "n_neighbors", 1)
     size = int(np.clip(BLOCK_ENTRIES // entries, *BLOCK_ROWS))
     return [slice(start, min(n_rows, start + size)) for start in range(0, n_rows, size)]

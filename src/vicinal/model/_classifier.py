@@ -31,7 +31,8 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
     Parameters
     ----------
     features : transformer, default=None
-        A map with groups of anchors, such as ``RandLocal()``; it is fitted as a clone. None takes rows as they are.
+        A map with groups of anchors or leaves, such as ``RandLocal()`` or ``ForestCells()``; it is fitted as a clone.
+        None takes rows as they are.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         Of a row with score s and target y of -1 or 1: ``max(0, 1 - y s)^2``, ``max(0, 1 - y s)`` or
         ``log(1 + exp(-y s))``.
@@ -171,7 +172,7 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
                 f"{type(self).__name__} needs rows of at least two classes whose weights are above 0; there is one "
                 f"class, {self.classes_[labels[weights > 0][0]]!r}."
             )
-        self._fit_rows(rows, self._outputs(labels.astype(np.int32), given), weights)
+        self._fit_rows(rows, given, self._outputs(labels.astype(np.int32), given), weights)
         return self
 
     @all_or_nothing
@@ -217,7 +218,7 @@ class LocalLinearClassifier(ClassifierMixin, LinearOnCodes):
             )
         weights = self._row_weights(rows, sample_weight)
         labels = np.searchsorted(self.classes_, given).astype(np.int32)
-        self._fit_rows(rows, self._outputs(labels, self.classes_), weights, base=None if first else self._base())
+        self._fit_rows(rows, given, self._outputs(labels, self.classes_), weights, base=None if first else self._base())
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:

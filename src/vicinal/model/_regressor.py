@@ -26,7 +26,8 @@ class LocalLinearRegressor(RegressorMixin, LinearOnCodes):
     Parameters
     ----------
     features : transformer, default=None
-        A map with groups of anchors, such as ``RandLocal()``; it is fitted as a clone. None takes rows as they are.
+        A map with groups of anchors or leaves, such as ``RandLocal()`` or ``ForestCells()``; it is fitted as a clone.
+        None takes rows as they are.
     loss : {"squared", "huber"}, default="squared"
         Of the difference r between target and prediction: ``r^2``; or ``r^2`` up to a difference of `knee` and
         ``knee * (2 |r| - knee)`` beyond.
@@ -177,7 +178,7 @@ class LocalLinearRegressor(RegressorMixin, LinearOnCodes):
         outputs = Outputs(np.ones((2, n_targets)), np.ones(n_targets), targets=scaled)
         knee = float(self.knee) if self.loss == "huber" else np.inf
         base = None if first else self._base()
-        self._fit_rows(rows, outputs, weights, base=base, loss="huber", knee=knee)
+        self._fit_rows(rows, numbers, outputs, weights, base=base, loss="huber", knee=knee)
         self.coef_ = self.coef_ * self._spread[:, None]
         self.intercept_ = self.intercept_ * self._spread + self._center
         if np.ndim(numbers) == 1:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _native
 from .._calls import current_callback, n_threads
+from .._magnitudes import largest_magnitude
 from .._validation import Matrix, canonical
 from ._coded_rows import CodedRows
 from ._newton import NewtonProblem
@@ -183,5 +184,4 @@ def native_rows(rows: Matrix | CodedRows) -> tuple[bool, Any]:
 def _is_single(values: NDArray[Any]) -> bool:
     if values.dtype != np.float32:
         return False
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    return largest**2 * max(1, values.size) < LARGEST_LENGTH
+    return largest_magnitude(values) ** 2 * max(1, values.size) < LARGEST_LENGTH
