@@ -44,7 +44,7 @@ from vicinal.learned import (
     StackedDenoisingAutoencoder,
 )
 from vicinal.link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkPredictor, LinkRanking
-from vicinal.model import LocalLinearClassifier, LocalLinearRegressor
+from vicinal.model import LocalClassifier, LocalLinearClassifier, LocalLinearRegressor, LocalRegressor
 from vicinal.outlier import LocalOutlierDetector, NeighborOutlierDetector
 from vicinal.select import (
     CDMAFS,
@@ -67,6 +67,8 @@ from vicinal.select import (
     PerView,
     SideFS,
 )
+
+FEW_PARTS = [{"part": "local", "n_groups": 20, "n_neighbors": 3}, {"part": "columns"}]
 
 ONE_OF_EACH = sorted(
     [
@@ -98,6 +100,8 @@ ONE_OF_EACH = sorted(
         GraphSmoothing(RankBoost(n_rounds=20, random_state=0), n_neighbors=4, n_bits=64),
         SpectralFeatures(),
         LocalOutlierDetector(20),
+        LocalClassifier(FEW_PARTS, random_state=0),
+        LocalRegressor(FEW_PARTS, random_state=0),
         LocalLinearClassifier(tol=1e-20),
         LocalLinearRegressor(tol=1e-20),
         NeighborOutlierDetector(RandLocal(20, task="unsupervised", random_state=0)),
@@ -133,6 +137,8 @@ ONE_OF_EACH = sorted(
 )
 
 VARIANTS = [
+    LocalClassifier([{"part": "forest", "n_trees": 10}, {"part": "leaves", "n_trees": 10}], random_state=0),
+    LocalRegressor([{"part": "boosted", "max_iter": 10}, {"part": "forest", "n_trees": 10}], random_state=0),
     LocalLinearRegressor(RandLocal(7, random_state=0), tol=0.1),
     LocalLinearRegressor(loss="huber", tol=1e-20),
     LocalLinearClassifier(RandLocal(7, random_state=0)),
@@ -209,6 +215,9 @@ def expected_failures(estimator):
     """The checks that an estimator cannot pass, and why. scikit-learn leaves its own such classifiers out by name."""
     if isinstance(estimator, GraphSmoothing | LabelledOnly | NeuralReduction) and is_classifier(estimator):
         return {"check_classifiers_classes": "its labels -1 and 1 are those of one class and of unlabelled rows"}
+    if isinstance(estimator, LocalClassifier | LocalRegressor):
+        reason = "folds and anchors are drawn among rows, however often they stand there"
+        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if isinstance(estimator, LocalLinearClassifier | LocalLinearRegressor) and (
         estimator.features or estimator.tol > 0.5
     ):

@@ -37,6 +37,7 @@ from vicinal import (
     AttributeCosine,
     DeepWalk,
     DenoisingAutoencoder,
+    ForestCells,
     GaussianProjection,
     GraphSmoothing,
     HashedProjection,
@@ -47,9 +48,11 @@ from vicinal import (
     LaplacianScore,
     LearnedKernelFeatures,
     LinkRanking,
+    LocalClassifier,
     LocalLinearClassifier,
     LocalLinearRegressor,
     LocalOutlierDetector,
+    LocalRegressor,
     LocalSpectralClustering,
     MaximumVariance,
     NeighborOutlierDetector,
@@ -86,6 +89,9 @@ CASES = [  # each with a parameter that it refuses
     (LocalSpectralClustering(2, n_groups=5, n_starts=2, random_state=0), {"n_starts": 0}),
     (LocalOutlierDetector(5, random_state=0), {"contamination": 1}),
     (NeighborOutlierDetector(random_state=0), {"n_neighbors": 0}),
+    (ForestCells(5, random_state=0), {"n_trees": 0}),
+    (LocalClassifier([{"part": "local", "n_groups": 5, "n_neighbors": 2}], random_state=0), {"budget": "soon"}),
+    (LocalRegressor([{"part": "forest", "n_trees": 5}], random_state=0), {"parts": [{"part": "forest", "n_trees": 0}]}),
     (LocalLinearClassifier(random_state=0), {"C": 0}),
     (LocalLinearRegressor(random_state=0), {"C": 0}),
     (DenoisingAutoencoder(n_epochs=2, random_state=0), {"level": 1.5}),
@@ -178,9 +184,9 @@ def test_every_estimator_is_tested():
 def test_rows_that_are_refused(fitted, bad):
     rows = NARROW.astype(object)
     rows.iloc[1, 1] = bad
-    with pytest.raises(ValueError, match="X"):
+    with pytest.raises(ValueError, match=r"X|Column 'y'"):
         fitted.fit(rows, Y)
-    with pytest.raises(ValueError, match="X"):
+    with pytest.raises(ValueError, match=r"X|Column 'y'"):
         (getattr(fitted, "fit_transform", None) or fitted.fit)(rows, Y)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .link import LINE, NRCL, AdamicAdar, AttributeCosine, DeepWalk, Katz, LinkRanking
     from .local import RULLS, ForestCells, ProjectedLandmarks, RandLocal, RobustPCA, SampledLandmarks
-    from .model import LocalLinearClassifier, LocalLinearRegressor
+    from .model import LocalClassifier, LocalLinearClassifier, LocalLinearRegressor, LocalRegressor
     from .outlier import LocalOutlierDetector, NeighborOutlierDetector
     from .select import (
         CDMAFS,
@@ -89,9 +89,11 @@ __all__ = [
     "LaplacianScore",
     "LearnedKernelFeatures",
     "LinkRanking",
+    "LocalClassifier",
     "LocalLinearClassifier",
     "LocalLinearRegressor",
     "LocalOutlierDetector",
+    "LocalRegressor",
     "LocalSpectralClustering",
     "MaximumVariance",
     "NeighborOutlierDetector",

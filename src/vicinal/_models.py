@@ -16,16 +16,21 @@ from ._optional import need
 from ._preparation import RangeScaler, Unscaled
 from ._writing import replacing
 from .link import LinkPredictor
-from .local import RandLocal, SampledLandmarks
+from .local import ForestCells, RandLocal, SampledLandmarks
+from .model import LocalClassifier, LocalLinearClassifier, LocalLinearRegressor, LocalRegressor
 from .outlier import LocalOutlierDetector
 
 _KINDS: list[type] = [
-    *(RandLocal, SampledLandmarks, LocalOutlierDetector, RangeScaler, Unscaled),
+    *(RandLocal, SampledLandmarks, ForestCells, LocalOutlierDetector, RangeScaler, Unscaled),
+    *(LocalClassifier, LocalRegressor, LocalLinearClassifier, LocalLinearRegressor),
     *(kind for kind in vars(link).values() if isinstance(kind, type)),
 ]
 # What a saved model may contain beyond what skops trusts by itself.
 TRUSTED = (
     *(f"{kind.__module__}.{kind.__name__}" for kind in _KINDS),
+    "vicinal.model._family.ColumnsAndRanks",
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "scipy.sparse._csr.csr_matrix",
     "scipy.sparse._csr.csr_array",
 )
@@ -53,6 +58,14 @@ def load_pipeline(path: Path) -> Pipeline:
             f"{path} holds a {type(model).__name__}, not a pipeline; save one with skops.io.dump, such as "
             "make_pipeline(StandardScaler(), RandLocal(), LinearSVC()).fit(X, y)."
         )
+    return model
+
+
+def load_predictor(path: Path) -> LocalClassifier | LocalRegressor:
+    """A model of `vicinal fit`."""
+    model = _load(path)
+    if not isinstance(model, LocalClassifier | LocalRegressor):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model that `vicinal fit` saved.")
     return model
 
 

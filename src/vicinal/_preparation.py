@@ -208,7 +208,7 @@ def _kinds(X: Frame) -> tuple[list[str], list[str]]:
             categories.append(name)
         else:
             raise ValueError(
-                f"Column {name!r} is of type {X[name].dtype}; turn it into numbers or text, or leave it out (--drop)."
+                f"Column {name!r} is of type {X[name].dtype}; turn it into numbers or text, or leave it out."
             )
     return numbers, categories
 

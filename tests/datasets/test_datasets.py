@@ -230,7 +230,9 @@ def test_damaged_file_is_named(folder, rng, damage):
 
 def test_search_order(folder, cache):
     cache.mkdir()
-    expected = [folder / "tabular/mine.npz", folder / "hetero/mine.npz", cache / "mine.npz"]
+    (folder / "regression").mkdir()
+    places = ("tabular", "hetero", "regression")
+    expected = [*(folder / place / "mine.npz" for place in places), cache / "mine.npz"]
     for path in expected:
         np.savez(path, X=np.eye(2))
     for path in expected:
@@ -294,6 +296,18 @@ def test_a_set_of_ones_own_cannot_be_fetched(folder):
         fetch("mine")
 
 
+def test_a_table_of_words_has_its_target_in_the_last_column(folder):
+    (folder / "mixed").mkdir()
+    (folder / "mixed/mine.csv").write_text("size,colour,kind\n1.5,red,b\n,blue,a\n2,red,b\n")
+    data = load("mine")
+    assert (data.names, data.classes, data.y.tolist()) == (("size", "colour"), ("a", "b"), [1, 0, 1])
+    assert data.X["colour"].to_list() == ["red", "blue", "red"]
+    assert data.about.path == path_of("mine") == folder / "mixed/mine.csv"
+    (folder / "mixed/mine.csv").write_text("size,price\n1,2.5\n3,-1\n")
+    assert load("mine").y.tolist() == [2.5, -1]
+    assert load("mine").classes is None
+
+
 def test_suggest_few_names():
     assert suggest("x", []) == "none are known"
     assert suggest("x", ["alpha", "beta"]) == "known are alpha, beta"
@@ -305,7 +319,7 @@ def test_what_cannot_be_fetched_says_where_it_is_to_be_had(folder, cache, name):
     with pytest.raises(FileNotFoundError) as error:
         load(name)
     message = str(error.value)
-    assert message.startswith(f"{name}.npz was looked for in {folder / 'tabular'}, {folder / 'hetero'}, {cache};")
+    assert message.startswith(f"{name}.npz was looked for in {folder / entry.folder}, {cache};")
     assert entry.source in message
     assert f"the folder {entry.folder} of VICINAL_DATA" in message
 

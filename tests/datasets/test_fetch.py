@@ -227,9 +227,7 @@ def test_offline_says_what_was_looked_for(openml, folder, cache):
     with pytest.raises(ConnectionError) as error:
         load("spambase")
     message = str(error.value)
-    assert message.startswith(
-        f"spambase.npz was looked for in {folder / 'tabular'}, {folder / 'hetero'}, {cache}, and "
-    )
+    assert message.startswith(f"spambase.npz was looked for in {folder / 'tabular'}, {cache}, and ")
     assert "OpenML (data set 44) could not be reached (" in message
     assert "get it from https://www.openml.org/d/44 and put it into the folder tabular of VICINAL_DATA" in message
     assert left_in(cache) == []

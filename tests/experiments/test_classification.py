@@ -16,7 +16,6 @@ from vicinal.experiments import Method, Role, find_method
 from vicinal.experiments._linear import check_folds, choose
 from vicinal.experiments._method import C_GRID
 from vicinal.experiments._noise import add_noise
-from vicinal.experiments.tasks.classification import tuning_of
 
 SMALL = {"folds": 3, "tuning_rows": 60}
 
@@ -198,7 +197,7 @@ class TestClassify:
         X[:, 0] = 10 * y
         method = replace(find_method("fourier"), grid=lambda to: [{"gamma": [1e9, 0.05]}]).fixing({}, {"C": 10.0})
         work = work_for("classification", method, X, y, **SMALL)
-        assert choose(work, work.sample, tuning_of(work)) == ({"gamma": 0.05}, {})
+        assert choose(work, work.sample, work.experiment.task.tuning(work)) == ({"gamma": 0.05}, {})
 
     @pytest.mark.parametrize("name", ["raw", "rbf-svm"])
     def test_most_rows_are_kept_to_and_noted(self, name):

@@ -98,8 +98,8 @@ class TestRefused:
             ('"accuracy"', '"nmi"', r"there is no metric 'nmi' for classification; known are accuracy"),
             (
                 "classification",
-                "regression",
-                r"task must be one of classification, clustering, selection, view-selection, multi-label, "
+                "forecasts",
+                r"task must be one of classification, regression, clustering, selection, view-selection, multi-label, "
                 r"link-retrieval, cross-view-links, attribute-scores, outliers, images, kernel",
             ),
             ('title = "A small one"', "", r"The experiment small lacks 'title'"),

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-FOLDERS = ("tabular", "hetero")
+FOLDERS = ("tabular", "hetero", "regression")
+OF_FRAMES = "mixed"  # the folder of CSV files, whose last column is the target
 _A_DAY = 86400.0
 
 
@@ -42,7 +43,8 @@ def cached_path(name: str) -> Path:
 def places(name: str) -> list[Path]:
     """The files that may hold the data set, in the order in which they are looked for."""
     own = data_folder()
-    return [*([own / folder / f"{name}.npz" for folder in FOLDERS] if own else []), cached_path(name)]
+    arrays = [own / folder / f"{name}.npz" for folder in FOLDERS] if own else []
+    return [*arrays, *([own / OF_FRAMES / f"{name}.csv"] if own else []), cached_path(name)]
 
 
 def path_of(name: str) -> Path | None:
@@ -56,7 +58,8 @@ def path_of(name: str) -> Path | None:
     Returns
     -------
     path : Path or None
-        ``tabular/NAME.npz`` or ``hetero/NAME.npz`` in the folder VICINAL_DATA, or else the file in the cache.
+        ``tabular/NAME.npz``, ``hetero/NAME.npz``, ``regression/NAME.npz`` or ``mixed/NAME.csv`` in the folder
+        VICINAL_DATA, or else the file in the cache.
 
     Examples
     --------
@@ -77,8 +80,13 @@ def is_plain(name: object) -> bool:
 def names_on_disk() -> set[str]:
     """Data sets of the folder VICINAL_DATA and of the cache."""
     own = data_folder()
-    folders = [*([own / folder for folder in FOLDERS] if own else []), cache_folder()]
-    return {path.stem for folder in folders for path in folder.glob("*.npz") if is_plain(path.stem)}
+    found = [*cache_folder().glob("*.npz")]
+    if own:
+        found += [
+            *(own / OF_FRAMES).glob("*.csv"),
+            *(path for folder in FOLDERS for path in (own / folder).glob("*.npz")),
+        ]
+    return {path.stem for path in found if is_plain(path.stem)}
 
 
 def sha256_of(path: Path) -> str:

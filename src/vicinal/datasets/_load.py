@@ -17,7 +17,6 @@ from ._cache import (
     data_folder,
     names_on_disk,
     path_of,
-    places,
     recorded_sha256,
     sha256_of,
     store,
@@ -31,10 +30,11 @@ from ._read import read
 def load(name: str) -> Sample:
     """Loads a data set by its name.
 
-    It is looked for in the folder that the environment variable VICINAL_DATA names (``tabular/NAME.npz``, then
-    ``hetero/NAME.npz``; any file of that form will do, whether the catalogue knows it or not), then in the cache (the
-    folder VICINAL_CACHE, or ``~/.cache/vicinal``), and finally it is fetched from its public source and kept in the
-    cache. Files are never unpickled.
+    It is looked for in the folder that the environment variable VICINAL_DATA names (``tabular/NAME.npz``, then the same
+    in ``hetero`` and ``regression``, then ``mixed/NAME.csv``, whose last column is the target; any file of that form
+    will do, whether the catalogue knows it or not), then in the cache (the folder VICINAL_CACHE, or
+    ``~/.cache/vicinal``), and finally it is fetched from its public source and kept in the cache. Files are never
+    unpickled.
 
     Parameters
     ----------
@@ -182,8 +182,9 @@ def _known(name: str) -> Dataset:
 
 
 def _looked_for(entry: Dataset) -> str:
-    folders = ", ".join(str(path.parent) for path in places(entry.name))
-    unset = "" if data_folder() else " (VICINAL_DATA is not set)"
+    own = data_folder()
+    folders = ", ".join(map(str, filter(None, (own and own / entry.folder, cached_path(entry.name).parent))))
+    unset = "" if own else " (VICINAL_DATA is not set)"
     return f"{entry.name}.npz was looked for in {folders}{unset}"
 
 

@@ -1,7 +1,8 @@
-"""Reads the NPZ files of data sets: dense and CSR tables, networks, views and heterogeneous networks."""
+"""Reads the files of data sets: dense and CSR tables, networks, views, heterogeneous networks, and tables of words."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._files import read_table
 from .._sample import Sample
 from .._side_arrays import Unfit, binary, listed, ones, take_side
 from .._validation import Matrix
@@ -21,11 +23,25 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 def read(path: Path, words: Mapping[str, str] | None = None) -> tuple[Sample, dict[str, Any]]:
     """The sample that a file holds, and what else is in it; `words` are names of relations, see `take_side`."""
+    if path.suffix == ".csv":
+        return _frame(path), {"unread": [], "extras": {}}
     arrays, unread = _arrays(path)
     try:
         return _sample(arrays, unread, words or {})
     except Unfit as error:
         raise ValueError(f"{path} is not a data set: {error}.") from error
+
+
+def _frame(path: Path) -> Sample:
+    """A frame, and its last column as the target: numbers as they are, words as 0, 1, ... in their order."""
+    with path.open(encoding="utf-8", newline="") as file:
+        *names, target = next(csv.reader(file))
+    table = read_table(path, target=target)
+    assert table.y is not None
+    if table.y.dtype.kind in "iuf":
+        return Sample(table.X, table.y, names=tuple(names))
+    classes, labels = np.unique(table.y.astype(str), return_inverse=True)
+    return Sample(table.X, labels, names=tuple(names), classes=tuple(classes.tolist()))
 
 
 def _arrays(path: Path) -> tuple[dict[str, NDArray], list[str]]:

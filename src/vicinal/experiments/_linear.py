@@ -22,11 +22,17 @@ from ._work import Work, fit, fit_transform, recording_warnings, show_again, str
 
 @dataclass(frozen=True)
 class Tuning:
-    """How parameters are chosen: folds, the most rows, and the score of a fitted model on features and labels."""
+    """How parameters are chosen: folds, the most rows, and the score of a fitted model on features and targets.
+
+    `groups` gives rows a number each, of which every fold has its share: their classes, if nothing else is said. With
+    a limit of seconds candidates are tried in a random order until time is up, one at least.
+    """
 
     folds: int
     most_rows: int
     score: Callable[[Any, Any, NDArray], float]
+    groups: Callable[[NDArray], NDArray] = lambda y: y
+    seconds: float | None = None
 
 
 def choose(work: Work, rows: Sample, tuning: Tuning) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,12 +41,18 @@ def choose(work: Work, rows: Sample, tuning: Tuning) -> tuple[dict[str, Any], di
     candidates, model_candidates = work.method.candidates(to), work.method.model_candidates(to)
     assert rows.y is not None
     if len(rows) > tuning.most_rows:
-        rows = rows[stratified_sample(rows.y, tuning.most_rows, to.seed, at_least=tuning.folds)]
+        rows = rows[stratified_sample(tuning.groups(rows.y), tuning.most_rows, to.seed, at_least=tuning.folds)]
+    end = time.monotonic() + (np.inf if tuning.seconds is None else tuning.seconds)
+    if tuning.seconds is not None:
+        rng = np.random.default_rng(to.seed)
+        candidates = [candidates[place] for place in rng.permutation(len(candidates))]
+        model_candidates = [model_candidates[place] for place in rng.permutation(len(model_candidates))]
     if len(candidates) > 1:
         middle = model_candidates[len(model_candidates) // 2 : len(model_candidates) // 2 + 1]
-        candidates = [candidates[_scores(work, to, tuning, candidates, middle, rows)[:, 0].argmax()]]
+        candidates = [candidates[_scores(work, to, tuning, candidates, middle, rows, end)[:, 0].argmax()]]
     if len(model_candidates) > 1:
-        model_candidates = [model_candidates[_scores(work, to, tuning, candidates, model_candidates, rows)[0].argmax()]]
+        scores = _scores(work, to, tuning, candidates, model_candidates, rows, end)
+        model_candidates = [model_candidates[scores[0].argmax()]]
     return candidates[0], model_candidates[0]
 
 
@@ -51,17 +63,22 @@ def _scores(
     candidates: list[dict[str, Any]],
     model_candidates: list[dict[str, Any]],
     rows: Sample,
+    end: float,
 ) -> NDArray[np.float64]:
-    """Summed score of every map before every model; each map is fitted once per fold."""
-    scores = np.zeros((len(candidates), len(model_candidates)))
+    """Summed score of every map before every model, minus infinity of those there was no time for."""
     assert rows.y is not None
-    check_folds(rows.y, tuning.folds, "to choose parameters by cross-validation inside the training part")
-    parts = StratifiedKFold(tuning.folds, shuffle=True, random_state=to.seed)
-    for training, test in parts.split(np.zeros(len(rows)), rows.y):
-        part, test_part = rows[training], rows[test]
-        for i, parameters in enumerate(candidates):
-            F, F_test, _ = features(work, parameters, part, test_part)
-            for j, model_parameters in enumerate(model_candidates):
+    groups = tuning.groups(rows.y)
+    check_folds(groups, tuning.folds, "to choose parameters by cross-validation inside the training part")
+    splitter = StratifiedKFold(tuning.folds, shuffle=True, random_state=to.seed)
+    parts = [(rows[training], rows[test]) for training, test in splitter.split(np.zeros(len(rows)), groups)]
+    scores = np.full((len(candidates), len(model_candidates)), -np.inf)
+    for i, parameters in enumerate(candidates):
+        made = [features(work, parameters, part, test_part)[:2] for part, test_part in parts]
+        for j, model_parameters in enumerate(model_candidates):
+            if (i or j) and time.monotonic() > end:
+                return scores
+            scores[i, j] = 0.0
+            for (F, F_test), (part, test_part) in zip(made, parts, strict=True):
                 model = work.method.build_model(replace(to, n_rows=F.shape[0]), model_parameters)
                 fitted, _ = fit_model(model, F, part.y, to.threads)
                 assert test_part.y is not None

@@ -13,6 +13,8 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, get_tags
 
+from ..model import LocalLinearRegressor
+
 Grid = Mapping[str, Sequence[Any]]
 
 C_GRID = (0.1, 1.0, 10.0, 100.0)
@@ -57,7 +59,7 @@ class Context:
     threads : int, default=1
         Threads that it may use.
     n_classes : int, default=2
-        Number of classes, which selectors take for their number of clusters.
+        Number of classes, which selectors take for their number of clusters; 0 where numbers are to be predicted.
     image_shape : tuple of int, default=None
         Shape of the image in each row, if it is one.
 
@@ -82,8 +84,9 @@ class Context:
 
 
 def linear_svm(to: Context) -> Any:
+    """A linear SVM or, of numbers, ridge regression with the same C."""
     # On unseen covtype rows a tolerance of 0.01 was as good as liblinear's 0.0001, in less than half the time.
-    return LinearSVC(tol=0.01, random_state=to.seed)
+    return (LinearSVC if to.n_classes else LocalLinearRegressor)(tol=0.01, random_state=to.seed)
 
 
 def no_grid(to: Context) -> list[Grid]:
@@ -116,6 +119,9 @@ class Method:
         Whether it is a selector that knows how many columns to keep.
     takes_unlabelled : bool, default=False
         Whether rows without a label, which is -1, may be among those that it is fitted on.
+    predicts_numbers : bool, default=False
+        Whether it is a model that predicts numbers as well as classes: it makes another estimator of a context without
+        classes.
     parameters, model_parameters : mapping, default={}
         Parameters of the estimator and of the model after it that are fixed, and so left out of the grids.
 
@@ -140,6 +146,7 @@ class Method:
     needs: str = ""
     has_rule: bool = False
     takes_unlabelled: bool = False
+    predicts_numbers: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     model_parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -201,6 +208,15 @@ class Method:
     def learns_from_labels(self) -> bool:
         """Whether it is a map that cannot be fitted without them."""
         return self.has_map and self.installed and self.tags(Context(1000, 10)).target_tags.required
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether it is a model that says how probable each class is."""
+        return (
+            self.role is Role.MODEL
+            and self.installed
+            and hasattr(self.build_model(Context(1000, 10), {}), "predict_proba")
+        )
 
     @property
     def only_two_classes(self) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 from .._validation import suggest
 from ..cluster import SpectralFeatures
@@ -19,12 +18,11 @@ from ..local import RULLS, ProjectedLandmarks, RandLocal, SampledLandmarks
 from ..select import SELECTORS, SelectorEntry
 from ._clustering_methods import CLUSTERERS
 from ._method import Context, Grid, Method, Role
-from ._model_methods import MODELS
+from ._model_methods import MODELS, bandwidths
 from ._outlier_methods import DETECTORS
 from ._semi_supervised_methods import SEMI_SUPERVISED
 
-# The RandLocal paper's own grids (section 4.3).
-BANDWIDTHS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
+# The RandLocal paper's own grid (section 4.3).
 LATENT_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 # The thesis' grid of every regularisation weight (section 2.6.3).
 WEIGHTS = (0.1, 1.0, 10.0)
@@ -32,12 +30,6 @@ WEIGHTS = (0.1, 1.0, 10.0)
 LENGTHS: Grid = {"weight_decay": (1.0, 4.0)}
 CONSENSUS: Grid = {"content_links": (0, 3), "length_damping": (0.5, 1.0), **LENGTHS}
 RANKING: Grid = {"content_links": (3, "auto"), "similarity": ("inner", "cosine"), **LENGTHS}
-
-
-def _bandwidths(to: Context) -> list[Grid]:
-    """The paper's grid, and values around 1 / n_features, where the kernel is neither flat nor a spike."""
-    around = (float(f"{factor / to.n_features:.3g}") for factor in (1.0, 3.0, 10.0, 30.0))
-    return [{"gamma": sorted({*BANDWIDTHS, *around})}]
 
 
 def _few_bandwidths(to: Context) -> list[Grid]:
@@ -106,24 +98,15 @@ def _link_predictor(name: str, label: str, kind: type[LinkPredictor], grid: Grid
     return Method(name, label, Role.LINK_PREDICTOR, make, grid=lambda to: [grid or {}])
 
 
-_KERNEL_GRID: Grid = {"C": (1.0, 10.0, 100.0)}
-
 METHODS: tuple[Method, ...] = (
     Method("raw", "raw features", Role.COLUMNS),
     Method("link-only", "links alone", Role.LINKS),
-    Method(
-        "rbf-svm",
-        "RBF kernel SVM",
-        Role.MODEL,
-        lambda to: SVC(cache_size=1000),
-        grid=lambda to: [{**_KERNEL_GRID, **part} for part in _bandwidths(to)],
-    ),
     Method(
         "rbf-map",
         "RBF map QΣ",
         Role.MAP,
         lambda to: RBFMap(n_components=_components(to)),
-        grid=_bandwidths,
+        grid=bandwidths,
         size="n_components",
         most_rows=5000,
     ),

@@ -17,7 +17,14 @@ from ._method import Context, Method
 SOME_CONTEXT = Context(n_rows=1000, n_features=10)
 NO_MATTER = ("n_jobs", "random_state", "verbose")
 # Parameters that came when there were results already, with the value that leaves all as it was.
-CAME_LATER = {"n_levels": 1, "values": "nearness"}
+CAME_LATER = {
+    "n_levels": 1,
+    "values": "nearness",
+    "ranks": 0.0,
+    "guide": None,
+    "features__ranks": 0.0,
+    "features__guide": None,
+}
 
 
 def protocol_of(experiment: Experiment, cell: Cell) -> str:

@@ -24,6 +24,7 @@ import sklearn
 from .. import __version__, datasets
 from .._calls import limited_threads, n_threads
 from .._page import Section
+from .._preparation import check_table, is_frame
 from .._sample import Sample
 from ._experiment import Cell, Experiment
 from ._picture_file import picture_path, read_pictures, write_pictures
@@ -228,7 +229,7 @@ def load_sample(name: str, all_rows: bool = False) -> Sample:
     sample = datasets.load(name)
     if not all_rows and sample.y is not None and not (sample.y >= 0).all():
         sample = sample[sample.y >= 0]
-    return sample.with_X(sample.X.astype(np.float32))
+    return sample.with_X(check_table(sample.X) if is_frame(sample.X) else sample.X.astype(np.float32))
 
 
 @cache

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from .._memory import refuse_beyond_memory
-from .._preparation import has_missing, make_imputer, scaler
+from .._preparation import has_missing, make_imputer, make_preparation, scaler
 from .._sample import Sample
 from .._words import capital
 from ._classes import of_classes
@@ -178,13 +178,13 @@ def work_of(
         else:
             some = linked_sample(sample, data.rows, experiment.first_seed, at_least=least)
         sample = sample[some]
-    make_preparation = prepare or partial(scaler, data.scale)
+    prepared = prepare or partial(make_preparation, scale=data.scale)
     noisy = variant.noise not in ("", "none")
     if noisy:
         # Noise has the range of the scaled values, and every fold a draw of its own.
         scaled = scaler(data.scale, sample.X).fit_transform(sample.X)
         sample = sample.with_X(add_noise(scaled, variant.noise, 1000 * cell.seed + cell.fold))
-        make_preparation = partial(scaler, "none")
+        prepared = partial(scaler, "none")
     caps = [rows for rows in (method.most_rows, spec.rows, spec.data_rows.get(cell.data)) if rows]
     sizes = {"n_groups": experiment.n_groups, "n_components": experiment.n_components}
     if variant.parameter in sizes:
@@ -198,7 +198,7 @@ def work_of(
         n_classes=sample.n_classes,
         image_shape=data.image_shape if variant.noise != "append" else None,
     )
-    return Work(experiment, cell, method, context, sample, make_preparation, min(caps) if caps else None)
+    return Work(experiment, cell, method, context, sample, prepared, min(caps) if caps else None)
 
 
 def readable(work: Work, outcome: Outcome, X: Any, X_test: Any) -> tuple[Any, Any]:

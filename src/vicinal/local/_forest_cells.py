@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._anchors import as_csr
 from .._calls import obeys_n_jobs
+from .._forests import extra_trees, is_continuous
 from .._validation import Matrix, all_or_nothing, check_count, checked_rows
-from ._forests import extra_trees, is_continuous
 
 
 @obeys_n_jobs

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import QuantileTransformer
 
+from .._forests import importances
 from .._validation import Matrix
-from ._forests import importances
 
-KNOTS = 1000  # quantiles that are kept of a column
+KNOTS = 250  # quantiles that are kept of a column
 RANKED_ROWS = 100_000  # that quantiles are taken from
 
 

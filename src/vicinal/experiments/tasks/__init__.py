@@ -9,6 +9,7 @@ from .images import Images
 from .kernel import Kernel
 from .multi_label import MultiLabel
 from .outliers import Outliers
+from .regression import Regression
 from .retrieval import Retrieval
 from .selection import Selection
 from .semi_supervised import SemiSupervised
@@ -18,6 +19,7 @@ TASKS: dict[str, Task] = {
     task.name: task
     for task in (
         Classification(),
+        Regression(),
         Clustering(),
         Selection(),
         ViewSelection(),

@@ -10,12 +10,12 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.random import sample_without_replacement
 
-from .._calls import n_threads
-from .._validation import UNLABELLED, Matrix
+from ._calls import n_threads
+from ._validation import UNLABELLED, Matrix
 
 GUIDING_ROWS = 20_000
 GUIDING_TREES = 100
-COLUMNS_PER_SPLIT = 0.3
+COLUMNS_PER_SPLIT, MANY_COLUMNS = 0.3, 150  # of very many columns splits look at fewer, for time
 
 
 def is_continuous(y: NDArray[Any]) -> bool:
@@ -31,13 +31,17 @@ def extra_trees(
     return kind(n_trees, random_state=rng.randint(2**31 - 1), n_jobs=n_threads(n_jobs), **more)
 
 
+def columns_per_split(share: float, n_columns: int) -> int:
+    """That share of the columns, or of very many at most 150 or the root of their number."""
+    return max(1, min(round(share * n_columns), max(MANY_COLUMNS, int(n_columns**0.5))))
+
+
 def importances(X: Matrix, y: NDArray[Any], rng: np.random.RandomState, n_jobs: int | None) -> NDArray[np.float64]:
     """How much splits of each column gain in a forest on at most 20,000 rows with a label."""
     labelled = np.flatnonzero(y != UNLABELLED) if y.dtype.kind == "i" else np.arange(len(y))
     if len(labelled) > GUIDING_ROWS:
         labelled = np.sort(labelled[sample_without_replacement(len(labelled), GUIDING_ROWS, random_state=rng)])
-    model = extra_trees(
-        is_continuous(y), GUIDING_TREES, rng, n_jobs, min_samples_leaf=3, max_features=COLUMNS_PER_SPLIT
-    )
+    looked_at = columns_per_split(COLUMNS_PER_SPLIT, X.shape[1])
+    model = extra_trees(is_continuous(y), GUIDING_TREES, rng, n_jobs, min_samples_leaf=3, max_features=looked_at)
     found: NDArray[np.float64] = model.fit(X[labelled], y[labelled]).feature_importances_
     return found

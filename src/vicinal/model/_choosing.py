@@ -1,0 +1,256 @@
+"""Which parts a local model is made of: many are tried on few rows, the better ones on more, the best are blended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._calls import side_by_side
+from .._forests import columns_per_split
+from ._blend import Blend, fit_blend, mean_loss, score_of, shares_of
+from ._family import LINEAR, Settings, completed
+from ._trials import Fold, Problem, Trials, folds_of
+
+SCREENING_ROWS = 6000  # that settings of anchors are compared on
+SCREENING_SIZES = {"n_groups": 40, "n_trees": 50, "max_iter": 50}
+SCREENING_SHARE = 0.3  # of the budget
+MOST_OF_PART = {"local": 3, "forest": 2, "leaves": 1, "boosted": 1, "columns": 1}  # settings that go on
+TOO_MUCH = 1.5  # times the least loss: trees that lose as much are not worth their time
+ENOUGH_ROWS = 3000  # that settings are judged by
+MOST_ROWS = 20_000  # that choosing looks at; where there are more, some are held back to weigh the parts by
+MOST_PARTS = 6
+LEAST_SHARE = 0.02  # of the blend, which a part must have to be kept
+WIDE = 200  # columns from which trees look at few of them for a split
+C_VALUES = {"local": (0.1, 1.0, 10.0), "columns": (0.03, 0.3, 3.0), "leaves": (0.1, 1.0, 10.0)}
+C_VALUES_OF_NUMBERS = {"local": (1.0, 10.0, 100.0), "columns": (1.0, 100.0), "leaves": (1.0, 10.0)}
+
+
+class Clock:
+    """What is left of a budget of seconds; the share of the work that is done goes to a callback."""
+
+    def __init__(self, budget: float, callback: Callable[[float], object] | None = None):
+        self.budget, self.callback, self.start = budget, callback, time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.start
+
+    @property
+    def left(self) -> float:
+        return self.budget - self.elapsed
+
+    def tell(self, share: float) -> None:
+        if self.callback is not None:
+            self.callback(share)
+
+
+class Tried(NamedTuple):
+    """Settings, their scores of rows that they have not learned from, and the seconds of a fit, per row."""
+
+    settings: Settings
+    scores: NDArray[np.float64]
+    seconds: float
+
+
+@dataclass
+class Choice:
+    """Parts with their settings, how to blend them, and what was seen on the way."""
+
+    parts: list[Settings]
+    blend: Blend
+    loss: float
+    score: float
+    seconds: list[float]  # that each part took to be fitted, per row
+    shares: NDArray[np.float64]  # of the blend
+
+
+def local_candidates(problem: Problem) -> list[Settings]:
+    """Settings of groups of anchors, from the usual to the unusual."""
+    n_columns = problem.X.shape[1]
+    soft, several = {"n_neighbors": 10}, {"n_neighbors": 5}
+    found: list[Settings]
+    if sp.issparse(problem.X):
+        found = [several, {**several, "guide": 1.0}, {**several, "metric": "cosine"}, {**several, "guide": 2.0}]
+    else:
+        found = [
+            {**soft, "ranks": 0.5},
+            {**several, "guide": 1.0},
+            soft,
+            {**soft, "guide": 1.0, "ranks": 1.0},
+            {**several, "guide": 2.0},
+            {**soft, "ranks": 1.0},
+            {**several, "metric": "manhattan"},
+            {"n_neighbors": 20},
+        ]
+        if n_columns >= 8:
+            found += [{**soft, "feature_range": (0.05, 0.4)}, {**soft, "subspace": "correlated"}]
+    if problem.image_shape is not None:
+        image = {"subspace": "image"}
+        found = [
+            {**several, **image},
+            {**soft, **image},
+            {**several, **image, "feature_range": (0.02, 0.3)},
+            {**several, "subspace": "correlated"},
+        ]
+    return [{"part": "local", **settings} for settings in found]
+
+
+def other_candidates(problem: Problem) -> list[Settings]:
+    """Settings of forests, of their leaves, of plain columns and of boosted trees."""
+    n_rows, n_columns = problem.X.shape
+    wide = n_columns > WIDE
+    shares = ("sqrt", columns_per_split(0.3, n_columns)) if wide else ("sqrt", 0.3, 1.0)
+    found: list[Settings] = [
+        {"part": "columns"},
+        {"part": "leaves", "max_features": columns_per_split(0.3, n_columns) if wide else 0.5},
+        *({"part": "forest", "max_features": share} for share in shares),
+    ]
+    if not sp.issparse(problem.X) and n_columns * max(1, problem.n_classes) <= 2000:
+        few = {"max_leaf_nodes": 15} if n_rows < 5000 else {}
+        found += [{"part": "boosted", **few}, {"part": "boosted", "learning_rate": 0.05, "max_leaf_nodes": 8}]
+    return found
+
+
+def choose(problem: Problem, clock: Clock, rng: np.random.RandomState, fixed: Sequence[Settings] | None) -> Choice:
+    """Parts of least loss on rows that they have not learned from; of `fixed` ones, how to blend them."""
+    problem = _sampled(problem, MOST_ROWS, rng)
+    n_rows = len(problem.targets)
+    folds = _enough(folds_of(problem, 5 if n_rows < ENOUGH_ROWS else 3, rng))
+    candidates = _screened(problem, clock, rng) if fixed is None else list(fixed)
+    trials = Trials(problem, folds)
+    seconds: list[float] = []
+
+    def tried(place: int) -> Tried | None:
+        """Nothing where time would run out."""
+        settings = candidates[place]
+        if fixed is None and place and clock.left < max(seconds, default=0.0):
+            return None
+        start = time.monotonic()
+        ((_, scores),) = trials.scores(settings, [settings.get("C", 1.0)])
+        seconds.append(time.monotonic() - start)
+        clock.tell(0.3 + 0.5 * len(seconds) / len(candidates))
+        return Tried(settings, scores, seconds[-1] / sum(len(train) for train, _ in folds))
+
+    known = [found for found in side_by_side(tried, range(len(candidates))) if found is not None]
+    return _blended(known, trials, problem.is_number, prune=fixed is None)
+
+
+def held_back(problem: Problem, rng: np.random.RandomState) -> Fold | None:
+    """Where there are many rows, most of them, and some to weigh the parts by."""
+    n_rows = len(problem.targets)
+    if n_rows <= MOST_ROWS:
+        return None
+    return folds_of(problem, max(5, -(-n_rows // MOST_ROWS)), rng)[0]
+
+
+def scaled_down(choice: Choice, n_rows: int, seconds: float) -> list[Settings]:
+    """The parts with fewer groups, trees and rounds, where fitting them to that many rows would take longer."""
+    needed = sum(choice.seconds) * n_rows
+    share = min(1.0, max(0.15, seconds / max(needed, 1e-9)))
+    parts = []
+    for settings in choice.parts:
+        sizes = ("n_groups", "n_trees", "max_iter")
+        parts.append({**settings, **{name: max(20, int(share * settings[name])) for name in sizes if name in settings}})
+    return parts
+
+
+def _sampled(problem: Problem, most: int, rng: np.random.RandomState) -> Problem:
+    n_rows = len(problem.targets)
+    if n_rows <= most:
+        return problem
+    n_parts = -(-n_rows // most)
+    return problem.take(folds_of(problem, n_parts, rng)[0][1])
+
+
+def _enough(folds: list[Fold]) -> list[Fold]:
+    """As many folds as it takes to test on enough rows."""
+    needed = -(-ENOUGH_ROWS // len(folds[0][1]))
+    return folds[: max(1, needed)]
+
+
+def _seeded(settings: Settings, rng: np.random.RandomState) -> Settings:
+    return completed({**settings, "seed": int(rng.randint(2**31 - 1))})
+
+
+def _values_of_C(settings: Settings, problem: Problem) -> tuple[float, ...]:
+    if settings["part"] not in LINEAR:
+        return (1.0,)
+    return (C_VALUES_OF_NUMBERS if problem.is_number else C_VALUES)[settings["part"]]
+
+
+def _own_loss(scores: NDArray[np.float64], trials: Trials, is_number: bool) -> float:
+    blend = fit_blend([scores], trials.targets, trials.weights, is_number=is_number)
+    return mean_loss(blend, [scores], trials.targets, trials.weights, is_number=is_number)
+
+
+def _screened(problem: Problem, clock: Clock, rng: np.random.RandomState) -> list[Settings]:
+    """The settings that do best with few groups, trees and rows, the best first."""
+    few = _sampled(problem, SCREENING_ROWS, rng)
+    trials = Trials(few, folds_of(few, 3, rng)[:1])
+    candidates = [_seeded(settings, rng) for settings in (*local_candidates(problem), *other_candidates(problem))]
+    done: list[int] = []
+
+    def least_loss(place: int) -> float:
+        """Of all values of C, the best of which is kept."""
+        settings = candidates[place]
+        if place > 1 and clock.elapsed > SCREENING_SHARE * clock.budget:
+            return np.inf
+        small = {name: min(size, settings[name]) for name, size in SCREENING_SIZES.items() if name in settings}
+        tried = trials.scores({**settings, **small}, _values_of_C(settings, problem))
+        losses = [_own_loss(scores, trials, few.is_number) for _, scores in tried]
+        best = int(np.argmin(losses))
+        if settings["part"] in LINEAR:
+            settings["C"] = tried[best][0]["C"]
+        done.append(place)
+        clock.tell(0.3 * len(done) / len(candidates))
+        return losses[best]
+
+    losses = side_by_side(least_loss, range(len(candidates)))
+    ranked = sorted((found, place) for place, found in enumerate(losses) if np.isfinite(found))
+    return [candidates[place] for place in _kept(candidates, ranked)]
+
+
+def _kept(candidates: Sequence[Settings], ranked: Sequence[tuple[float, int]]) -> list[int]:
+    """The best settings of each part, a guided one and one that is not among those of anchors."""
+    least, kept = ranked[0][0], []
+    of_part: dict[str, list[int]] = {}
+    for loss, place in ranked:
+        part, earlier = candidates[place]["part"], of_part.setdefault(candidates[place]["part"], [])
+        if part == "local":
+            alike = [bool(candidates[other]["guide"]) for other in earlier]
+            lacking = len(earlier) == MOST_OF_PART[part] - 1 and len(set(alike)) == 1
+            if len(earlier) >= MOST_OF_PART[part] or (lacking and bool(candidates[place]["guide"]) == alike[0]):
+                continue
+        elif len(earlier) >= MOST_OF_PART[part] or (loss > TOO_MUCH * least and part in ("forest", "boosted")):
+            continue
+        earlier.append(place)
+        kept.append(place)
+    return kept
+
+
+def _blended(tried: Sequence[Tried], trials: Trials, is_number: bool, *, prune: bool) -> Choice:
+    """The tried parts blended, without those that add next to nothing."""
+    kept = list(tried)
+    given: Any = {"targets": trials.targets, "weights": trials.weights, "is_number": is_number}
+    while True:
+        scores = [part.scores for part in kept]
+        blend = fit_blend(scores, **given)
+        shares = shares_of(blend, scores)
+        enough = len(kept) <= MOST_PARTS and (shares >= LEAST_SHARE).all()
+        if not prune or len(kept) == 1 or enough:
+            break
+        kept.pop(int(np.argmin(shares)))
+    return Choice(
+        [part.settings for part in kept],
+        blend,
+        mean_loss(blend, scores, **given),
+        score_of(blend.combined(scores), **given),
+        [part.seconds for part in kept],
+        shares,
+    )
