@@ -36,11 +36,33 @@ def columns_per_split(share: float, n_columns: int) -> int:
     return max(1, min(round(share * n_columns), max(MANY_COLUMNS, int(n_columns**0.5))))
 
 
-def importances(X: Matrix, y: NDArray[Any], rng: np.random.RandomState, n_jobs: int | None) -> NDArray[np.float64]:
-    """How much splits of each column gain in a forest on at most 20,000 rows with a label."""
+def doubts(X: Matrix, y: NDArray[Any], rng: np.random.RandomState, n_jobs: int | None) -> NDArray[np.float64]:
+    """How little trees that have not seen a row agree on its label, or how far off they are, 1 for the most."""
+    numbers, labelled = is_continuous(y), _some_labelled(y, rng)
+    looked_at = columns_per_split(COLUMNS_PER_SPLIT, X.shape[1])
+    model = extra_trees(numbers, GUIDING_TREES, rng, n_jobs, min_samples_leaf=3, max_features=looked_at, bootstrap=True)
+    model.set_params(oob_score=True).fit(X[labelled], y[labelled])
+    if numbers:
+        found = np.abs(model.predict(X) - y)
+        found[labelled] = np.abs(model.oob_prediction_ - y[labelled])
+    else:
+        shares = model.predict_proba(X)
+        shares[labelled] = model.oob_decision_function_
+        found = 1 - shares.max(axis=1)
+    return found / (found.max() or 1.0)
+
+
+def _some_labelled(y: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
+    """At most 20,000 rows with a label."""
     labelled = np.flatnonzero(y != UNLABELLED) if y.dtype.kind == "i" else np.arange(len(y))
     if len(labelled) > GUIDING_ROWS:
         labelled = np.sort(labelled[sample_without_replacement(len(labelled), GUIDING_ROWS, random_state=rng)])
+    return labelled
+
+
+def importances(X: Matrix, y: NDArray[Any], rng: np.random.RandomState, n_jobs: int | None) -> NDArray[np.float64]:
+    """How much splits of each column gain in a forest on at most 20,000 rows with a label."""
+    labelled = _some_labelled(y, rng)
     looked_at = columns_per_split(COLUMNS_PER_SPLIT, X.shape[1])
     model = extra_trees(is_continuous(y), GUIDING_TREES, rng, n_jobs, min_samples_leaf=3, max_features=looked_at)
     found: NDArray[np.float64] = model.fit(X[labelled], y[labelled]).feature_importances_

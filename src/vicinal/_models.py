@@ -28,7 +28,9 @@ _KINDS: list[type] = [
 # What a saved model may contain beyond what skops trusts by itself.
 TRUSTED = (
     *(f"{kind.__module__}.{kind.__name__}" for kind in _KINDS),
-    "vicinal.model._family.ColumnsAndRanks",
+    "vicinal.model._maps.ColumnsAndRanks",
+    "vicinal.model._maps.KernelAtRows",
+    "numpy.dtype",
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "scipy.sparse._csr.csr_matrix",

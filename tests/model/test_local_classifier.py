@@ -118,6 +118,14 @@ def test_it_is_at_least_about_as_good_as_a_forest():
     assert LocalClassifier(random_state=0).fit(X, y).score(X_test, y_test) >= forest - 0.01
 
 
+def test_parts_are_of_the_family(table, quickly):
+    X, y = table
+    model = LocalClassifier(family=["local", "columns"], random_state=0).fit(X, y)
+    assert {part["part"] for part in model.chosen_["parts"]} <= {"local", "columns"}
+    with pytest.raises(ValueError, match="No part of this family takes these rows"):
+        LocalClassifier(family=["boosted"]).fit(sp.csr_matrix(X), y)
+
+
 def test_a_part_that_says_more_counts_more(table):
     X, y = table
     rng = np.random.default_rng(0)
@@ -266,6 +274,9 @@ def test_budgets_that_are_understood(budget):
         ({"parts": [{"part": "local", "n_groups": 0}]}, "n_groups"),
         ({"parts": ["local"]}, "Each of parts is a dictionary"),
         ({"scale": "big"}, "scale must be"),
+        ({"family": "local"}, "family must be a list"),
+        ({"family": []}, "family must be a list"),
+        ({"family": ["leafs"]}, "Each kind in family must be one of"),
     ],
 )
 def test_bad_parameters_are_refused(options, message, table):

@@ -17,6 +17,7 @@ SAID = {
     "forest": "a forest",
     "boosted": "boosted trees",
     "columns": "columns and ranks",
+    "kernel": "a Gaussian kernel",
 }
 _UNSAID = ("part", "seed", "weight", "bias")
 
@@ -33,7 +34,9 @@ def parts_table(model: Any) -> RichTable:
     table.add_column("part")
     table.add_column("share", justify="right")
     table.add_column("settings", overflow="fold")
-    for part, share in zip(model.chosen_["parts"], model.shares_, strict=True):
+    parts = model.chosen_["parts"]
+    shares = np.full(len(parts), 1 / len(parts)) if model.shares_ is None else model.shares_
+    for part, share in zip(parts, shares, strict=True):
         usual = part_defaults(part["part"])
         own = {name: value for name, value in part.items() if name not in _UNSAID and value != usual.get(name)}
         text = ", ".join(f"{name}={_short(value)}" for name, value in own.items())

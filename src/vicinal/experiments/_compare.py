@@ -24,7 +24,18 @@ from ._shelf import Shelf
 from ._summary import Summary, summarise
 from .tasks import TASKS
 
-DEFAULT_METHODS = ("raw", "rbf-svm", "fourier", "nystroem", "polynomial", "trees", "boosting", "lightgbm", "randlocal")
+DEFAULT_METHODS = (
+    "raw",
+    "rbf-svm",
+    "fourier",
+    "nystroem",
+    "polynomial",
+    "trees",
+    "boosting",
+    "lightgbm",
+    "randlocal",
+    "local-model",
+)
 MOST_KERNEL_ROWS = 20_000
 GROUP_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 TUNING_FOLDS = 3

@@ -17,14 +17,9 @@ from ._method import Context, Method
 SOME_CONTEXT = Context(n_rows=1000, n_features=10)
 NO_MATTER = ("n_jobs", "random_state", "verbose")
 # Parameters that came when there were results already, with the value that leaves all as it was.
-CAME_LATER = {
-    "n_levels": 1,
-    "values": "nearness",
-    "ranks": 0.0,
-    "guide": None,
-    "features__ranks": 0.0,
-    "features__guide": None,
-}
+CAME_LATER: dict[str, Any] = {"n_levels": 1, "values": "nearness"}
+LATER_YET = {"ranks": 0.0, "guide": None, "anchors": "random"}  # of maps within models, too
+CAME_LATER |= LATER_YET | {f"features__{name}": value for name, value in LATER_YET.items()}
 
 
 def protocol_of(experiment: Experiment, cell: Cell) -> str:

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from .._anchors import (
@@ -36,6 +35,7 @@ from .._validation import (
     check_share,
     checked_rows,
 )
+from ._anchor_draws import ANCHORS, draw_anchors
 from ._seen import fitted_ranker, usefulness
 from ._subspaces import draw_subspaces
 
@@ -67,6 +67,9 @@ class RandLocal(TransformerMixin, BaseEstimator):
         one. A row goes to its nearest coarse anchor and looks for its nearest anchors in that cell alone: 28,700
         anchors cost about as much as 512 do with one level. Large tables gain by thousands of anchors. Where
         `n_anchors` is "auto", it chooses the levels, too.
+    anchors : {"random", "spread", "boundary"}, default="random"
+        Which rows become anchors: any; rows far from each other in the group's columns, as k-means++ draws them; or,
+        more often than others, rows on whose label a quick forest is in doubt, for which `fit` needs y.
     task : {"supervised", "unsupervised"}, default="supervised"
         Columns per group: uniform between 1 and all of them, or between half and all of them. Without labels nothing
         shows later which groups were useful, so each should see most of the data.
@@ -86,7 +89,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         recognised by all its values: a row equal to an anchor in every column counts as that anchor.
     norm : {None, "l2"}, default=None
         "l2" scales every output row to unit length. For k-means and for distances between rows this matters: otherwise
-        rows far from all anchors crowd at the origin. Linear models converge faster, too.
+        rows far from all anchors crowd at the origin.
     subspace : {"random", "correlated", "image"}, default="random"
         How a group's columns are drawn: all with equal chances; with chances that grow with the correlation to a
         random column; or as a random rectangle of an image.
@@ -98,7 +101,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
     guide : None, "forest" or array-like of shape (n_features,), default=None
         How useful each column is; "forest" asks a quick forest on the labels, for which `fit` needs y. Columns are
         drawn with chances in proportion to these numbers and multiplied by their roots, so that columns of noise do no
-        harm; squares of a forest's importances are stricter. Columns should be of one scale.
+        harm; squares of a forest's importances are stricter.
     random_state : int, RandomState instance or None, default=None
         Draws columns and anchors. The result does not depend on the number of threads.
     n_jobs : int or None, default=None
@@ -192,6 +195,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         epsilon: float = 1e-4,
         n_anchors: int | tuple[int, int] | str = (32, 1024),
         n_levels: int = 1,
+        anchors: str = "random",
         task: str = "supervised",
         feature_range: tuple[float, float] | None = None,
         n_neighbors: int = 1,
@@ -210,6 +214,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         self.epsilon = epsilon
         self.n_anchors = n_anchors
         self.n_levels = n_levels
+        self.anchors = anchors
         self.task = task
         self.feature_range = feature_range
         self.n_neighbors = n_neighbors
@@ -232,7 +237,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), default=None
-            Labels or numbers to predict, for ``guide="forest"`` alone.
+            Labels or numbers to predict; only guides and anchors that ask for them look at them.
 
         Returns
         -------
@@ -251,7 +256,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), default=None
-            Labels or numbers to predict, for ``guide="forest"`` alone.
+            Labels or numbers to predict; only guides and anchors that ask for them look at them.
 
         Returns
         -------
@@ -312,7 +317,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.ranks == 0
-        tags.target_tags.required = isinstance(self.guide, str)
+        tags.target_tags.required = isinstance(self.guide, str) or self.anchors == "boundary"
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -336,6 +341,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         check_choice("norm", self.norm, (None, "l2"))
         check_choice("values", self.values, ("nearness", "soft"))
         check_choice("n_levels", self.n_levels, (1, 2))
+        check_choice("anchors", self.anchors, ANCHORS)
         if n_samples <= self.n_neighbors:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 1} rows, as a row is not its own "
@@ -347,10 +353,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         bounds = check_count_range("n_anchors", (32, 1024) if auto else self.n_anchors, or_auto=True)
         bounds, n_levels = growing_bounds(n_samples) if auto else (bounds, self.n_levels)
         least = self.n_neighbors + bool(self.exclude_self)  # enough for all neighbours, where a row is not its own
-        anchors = [
-            np.sort(sample_without_replacement(n_samples, size, random_state=rng)).astype(np.int32)
-            for size in np.clip(draw_group_sizes(bounds, n_samples, self.n_groups, rng), least, n_samples)
-        ]
+        sizes = np.clip(draw_group_sizes(bounds, n_samples, self.n_groups, rng), least, n_samples)
+        anchors = draw_anchors(self.anchors, X, y, features, sizes, rng, self.n_jobs)
         groups, samples = sample_groups(X, anchors, features, self.metric)
         if n_levels == 1:
             return X, groups, samples

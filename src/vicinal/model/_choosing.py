@@ -18,17 +18,30 @@ from ._family import LINEAR, Settings, completed
 from ._trials import Fold, Problem, Trials, folds_of
 
 SCREENING_ROWS = 6000  # that settings of anchors are compared on
-SCREENING_SIZES = {"n_groups": 40, "n_trees": 50, "max_iter": 50}
+SCREENING_SIZES = {"n_groups": 40, "n_trees": 50, "max_iter": 50, "n_rows": 300}
 SCREENING_SHARE = 0.3  # of the budget
-MOST_OF_PART = {"local": 3, "forest": 2, "leaves": 1, "boosted": 1, "columns": 1}  # settings that go on
+MOST_OF_PART = {"local": 3, "forest": 2, "leaves": 1, "boosted": 1, "columns": 1, "kernel": 1}  # settings that go on
 TOO_MUCH = 1.5  # times the least loss: trees that lose as much are not worth their time
 ENOUGH_ROWS = 3000  # that settings are judged by
 MOST_ROWS = 20_000  # that choosing looks at; where there are more, some are held back to weigh the parts by
 MOST_PARTS = 6
 LEAST_SHARE = 0.02  # of the blend, which a part must have to be kept
 WIDE = 200  # columns from which trees look at few of them for a split
-C_VALUES = {"local": (0.1, 1.0, 10.0), "columns": (0.03, 0.3, 3.0), "leaves": (0.1, 1.0, 10.0)}
-C_VALUES_OF_NUMBERS = {"local": (1.0, 10.0, 100.0), "columns": (1.0, 100.0), "leaves": (1.0, 10.0)}
+VERY_WIDE = 2000  # columns of sparse rows, of words mostly, from which groups see few, the most useful ones
+C_VALUES = {
+    "local": (0.1, 1.0, 10.0),
+    "columns": (0.03, 0.3, 3.0),
+    "leaves": (0.1, 1.0, 10.0),
+    "kernel": (1.0, 10.0, 100.0),
+}
+C_VALUES_OF_NUMBERS = {
+    "local": (1.0, 10.0, 100.0),
+    "columns": (1.0, 100.0),
+    "leaves": (1.0, 10.0),
+    "kernel": (1.0, 10.0, 100.0),
+}
+FEW_ROWS = 5000  # up to which kernels look at more rows, and trees have fewer leaves
+MOST_KERNEL_ROWS = 50_000  # beyond which kernels would take too much memory, and cells do as well
 
 
 class Clock:
@@ -75,7 +88,10 @@ def local_candidates(problem: Problem) -> list[Settings]:
     n_columns = problem.X.shape[1]
     soft, several = {"n_neighbors": 10}, {"n_neighbors": 5}
     found: list[Settings]
-    if sp.issparse(problem.X):
+    if sp.issparse(problem.X) and n_columns > VERY_WIDE:
+        few = {**several, "feature_range": (20, 200)}
+        found = [{**few, "guide": 1.0}, {**few, "guide": 0.5}]
+    elif sp.issparse(problem.X):
         found = [several, {**several, "guide": 1.0}, {**several, "metric": "cosine"}, {**several, "guide": 2.0}]
     else:
         found = [
@@ -106,23 +122,31 @@ def other_candidates(problem: Problem) -> list[Settings]:
     n_rows, n_columns = problem.X.shape
     wide = n_columns > WIDE
     shares = ("sqrt", columns_per_split(0.3, n_columns)) if wide else ("sqrt", 0.3, 1.0)
+    kernel = {"part": "kernel", "n_rows": 2000 if n_rows <= FEW_ROWS else 1000}
     found: list[Settings] = [
         {"part": "columns"},
+        *({**kernel, "sharpness": sharpness} for sharpness in (0.3, 1.0, 3.0) if n_rows <= MOST_KERNEL_ROWS),
+    ]
+    if sp.issparse(problem.X) and n_columns > VERY_WIDE:
+        return [*found, {"part": "forest", "max_features": "sqrt", "n_trees": 60}]
+    found += [
         {"part": "leaves", "max_features": columns_per_split(0.3, n_columns) if wide else 0.5},
         *({"part": "forest", "max_features": share} for share in shares),
     ]
     if not sp.issparse(problem.X) and n_columns * max(1, problem.n_classes) <= 2000:
-        few = {"max_leaf_nodes": 15} if n_rows < 5000 else {}
+        few = {"max_leaf_nodes": 15} if n_rows < FEW_ROWS else {}
         found += [{"part": "boosted", **few}, {"part": "boosted", "learning_rate": 0.05, "max_leaf_nodes": 8}]
     return found
 
 
 def choose(problem: Problem, clock: Clock, rng: np.random.RandomState, fixed: Sequence[Settings] | None) -> Choice:
     """Parts of least loss on rows that they have not learned from; of `fixed` ones, how to blend them."""
+    candidates = _candidates(problem, rng) if fixed is None else list(fixed)
     problem = _sampled(problem, MOST_ROWS, rng)
     n_rows = len(problem.targets)
     folds = _enough(folds_of(problem, 5 if n_rows < ENOUGH_ROWS else 3, rng))
-    candidates = _screened(problem, clock, rng) if fixed is None else list(fixed)
+    if fixed is None:
+        candidates = _screened(problem, candidates, clock, rng)
     trials = Trials(problem, folds)
     seconds: list[float] = []
 
@@ -189,11 +213,18 @@ def _own_loss(scores: NDArray[np.float64], trials: Trials, is_number: bool) -> f
     return mean_loss(blend, [scores], trials.targets, trials.weights, is_number=is_number)
 
 
-def _screened(problem: Problem, clock: Clock, rng: np.random.RandomState) -> list[Settings]:
+def _candidates(problem: Problem, rng: np.random.RandomState) -> list[Settings]:
+    known = (*local_candidates(problem), *other_candidates(problem))
+    found = [_seeded(settings, rng) for settings in known if settings["part"] in problem.family]
+    if not found:
+        raise ValueError("No part of this family takes these rows: boosted trees need dense ones and fewer columns.")
+    return found
+
+
+def _screened(problem: Problem, candidates: list[Settings], clock: Clock, rng: np.random.RandomState) -> list[Settings]:
     """The settings that do best with few groups, trees and rows, the best first."""
     few = _sampled(problem, SCREENING_ROWS, rng)
     trials = Trials(few, folds_of(few, 3, rng)[:1])
-    candidates = [_seeded(settings, rng) for settings in (*local_candidates(problem), *other_candidates(problem))]
     done: list[int] = []
 
     def least_loss(place: int) -> float:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -16,12 +14,12 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import QuantileTransformer
 
 from .._calls import n_threads
-from .._validation import Matrix, suggest
+from .._validation import Matrix, check_choice, suggest
 from ..local import ForestCells, RandLocal
 from ._classifier import LocalLinearClassifier
+from ._maps import ColumnsAndRanks, KernelAtRows
 from ._regressor import LocalLinearRegressor
 
 Settings = dict[str, Any]
@@ -43,11 +41,13 @@ DEFAULTS: dict[str, Settings] = {
         "C": 1.0,
     },
     "columns": {"ranks": True, "C": 1.0},
+    "kernel": {"n_rows": 2000, "sharpness": 1.0, "C": 10.0},
     "leaves": {"n_trees": 150, "max_features": 0.5, "min_samples_leaf": 2, "C": 1.0},
     "forest": {"n_trees": 150, "max_features": 0.5, "min_samples_leaf": 1},
     "boosted": {"learning_rate": 0.1, "max_leaf_nodes": 31, "max_iter": 300},
 }
-LINEAR = ("local", "columns", "leaves")
+LINEAR = ("local", "columns", "leaves", "kernel")
+DENSE = ("columns", "kernel")  # whose features are no cells
 
 
 def part_defaults(part: str) -> Settings:
@@ -55,7 +55,7 @@ def part_defaults(part: str) -> Settings:
 
     Parameters
     ----------
-    part : {"local", "columns", "leaves", "forest", "boosted"}
+    part : {"local", "columns", "kernel", "leaves", "forest", "boosted"}
         The kind of part.
 
     Returns
@@ -69,6 +69,17 @@ def part_defaults(part: str) -> Settings:
     {'n_trees': 150, 'max_features': 0.5, 'min_samples_leaf': 1}
     """
     return dict(DEFAULTS[part])
+
+
+def checked_family(family: Any) -> tuple[str, ...]:
+    """The kinds of parts that may be chosen."""
+    if family is None:
+        return tuple(DEFAULTS)
+    if isinstance(family, str) or not len(family):
+        raise ValueError(f"family must be a list of kinds of parts, or None for all; got {family!r}.")
+    for part in family:
+        check_choice("Each kind in family", part, tuple(DEFAULTS))
+    return tuple(family)
 
 
 def completed(settings: Mapping[str, Any]) -> Settings:
@@ -88,7 +99,7 @@ def completed(settings: Mapping[str, Any]) -> Settings:
 
 def reads_labels(settings: Settings) -> bool:
     """Whether more than the linear model after the map depends on labels."""
-    return settings["part"] not in ("local", "columns") or settings.get("guide", 0) > 0
+    return settings["part"] not in ("local", *DENSE) or settings.get("guide", 0) > 0
 
 
 def make_map(settings: Settings, useful: NDArray[np.float64] | None, image_shape: Any) -> Any:
@@ -96,6 +107,8 @@ def make_map(settings: Settings, useful: NDArray[np.float64] | None, image_shape
     part, seed = settings["part"], settings["seed"]
     if part == "columns":
         return ColumnsAndRanks(ranks=settings["ranks"])
+    if part == "kernel":
+        return KernelAtRows(settings["n_rows"], sharpness=settings["sharpness"], random_state=seed)
     if part == "leaves":
         of_trees = ("n_trees", "max_features", "min_samples_leaf")
         return ForestCells(**{name: settings[name] for name in of_trees}, random_state=seed)
@@ -119,7 +132,7 @@ def make_model(settings: Settings, is_number: bool, useful: Any, image_shape: An
         kind = LocalLinearRegressor if is_number else LocalLinearClassifier
         given = {"C": settings["C"], "tol": TOLERANCE, "max_iter": MOST_PASSES, "random_state": seed}
         map_ = make_map(settings, useful, image_shape)
-        return make_pipeline(map_, kind(**given)) if part == "columns" else kind(map_, **given)
+        return make_pipeline(map_, kind(**given)) if part in DENSE else kind(map_, **given)
     if part == "forest":
         of_trees = {name: settings[name] for name in ("max_features", "min_samples_leaf")}
         forest = ExtraTreesRegressor if is_number else ExtraTreesClassifier
@@ -159,60 +172,3 @@ def as_outputs(by_class: NDArray[np.float64], classes: NDArray[Any], n_classes: 
     if n_classes == 2:
         return (by_class[:, 1:] - by_class[:, :1]) / 2
     return by_class - by_class.mean(axis=1, keepdims=True)
-
-
-class ColumnsAndRanks(TransformerMixin, BaseEstimator):
-    """Columns and, of dense rows, their ranks beside them; mean squared length 1, missing values in the middle.
-
-    Parameters
-    ----------
-    ranks : bool, default=True
-        Whether dense rows have ranks as well.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ColumnsAndRanks().fit_transform(np.array([[1.0], [10.0], [100.0]])).shape
-    (3, 2)
-    """
-
-    def __init__(self, ranks: bool = True):
-        self.ranks = ranks
-
-    def fit(self, X: Matrix, y: Any = None) -> ColumnsAndRanks:
-        """Learn ranks and lengths of rows.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self.ranker_ = None
-        if self.ranks and not sp.issparse(X):
-            self.ranker_ = QuantileTransformer(n_quantiles=min(1000, X.shape[0]), random_state=0).fit(X)
-        self.factor_ = 1.0
-        made = self.transform(X)
-        squares = made.multiply(made).sum() if sp.issparse(made) else np.square(made, dtype=np.float64).sum()
-        self.factor_ = 1 / np.sqrt(max(float(squares) / X.shape[0], 1e-300))
-        return self
-
-    def transform(self, X: Matrix) -> Matrix:
-        """Columns, ranks beside them.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray or CSR matrix
-        """
-        factor = np.asarray(self.factor_, dtype=X.dtype)
-        if sp.issparse(X):
-            return X * factor
-        parts = [X] if self.ranker_ is None else [X, 3 * (self.ranker_.transform(X) - X.dtype.type(0.5))]
-        return np.nan_to_num(np.hstack(parts) * factor, nan=0.0)

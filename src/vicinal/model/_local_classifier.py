@@ -38,6 +38,8 @@ class LocalClassifier(ClassifierMixin, LocalModel):
     parts : list of dict, default=None
         The parts to use, such as ``[{"part": "local", "n_neighbors": 5}, {"part": "forest"}]``; what a part leaves open
         has a default, and what parts count is found on held-out rows, unless each has a "weight". None chooses them.
+    family : list of str, default=None
+        The kinds of parts to choose from, such as ``["local", "columns"]``; None for all of them.
     budget : str, float or None, default="5m"
         Time for the fit, as text ("90s", "5m", "2h") or in seconds. Fewer settings are tried where it is short, and on
         large tables parts are made smaller. It is a wish, not a promise; None takes the time that it takes.
@@ -78,8 +80,8 @@ class LocalClassifier(ClassifierMixin, LocalModel):
     Notes
     -----
     Data frames of pandas or polars may have columns of text or categories, which become a column for each of the 50
-    most frequent values; other values, at `predict` too, count together. Missing values are taken as they are, in
-    sparse rows as 0.
+    most frequent values; other values, at `predict` too, count together. Missing values are filled with medians,
+    and a column more for each that has them says where they were; in sparse rows they are 0.
 
     Up to 20,000 rows every part predicts every row once, from folds without it, and is then fitted to all of them. Of
     more rows a sample is used for choosing, a part of up to 20,000 is held back to weigh the parts by, and the parts
@@ -102,6 +104,7 @@ class LocalClassifier(ClassifierMixin, LocalModel):
         self,
         parts: Sequence[Mapping[str, Any]] | None = None,
         *,
+        family: Sequence[str] | None = None,
         budget: str | float | None = "5m",
         scale: str = "auto",
         image_shape: tuple[int, ...] | None = None,
@@ -110,6 +113,7 @@ class LocalClassifier(ClassifierMixin, LocalModel):
         n_jobs: int | None = None,
     ):
         self.parts = parts
+        self.family = family
         self.budget = budget
         self.scale = scale
         self.image_shape = image_shape

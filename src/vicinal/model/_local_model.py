@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
@@ -19,7 +21,7 @@ from .._preparation import categorical_columns, check_table, is_frame, make_prep
 from .._validation import Matrix, check_choice, checked_rows
 from ._blend import Blend, fit_blend, mean_loss, score_of, shares_of
 from ._choosing import Clock, choose, held_back, scaled_down
-from ._family import Settings, completed, scores_of
+from ._family import Settings, checked_family, completed, scores_of
 from ._trials import Problem
 
 SCALES = ("auto", "standard", "minmax", "matrix", "none", "tfidf")
@@ -34,6 +36,7 @@ class LocalModel(BaseEstimator):
     """Parts that are linear models over cells, chosen on rows that they have not learned from, and added up."""
 
     parts: Sequence[Mapping[str, Any]] | None
+    family: Sequence[str] | None
     budget: str | float | None
     scale: str
     image_shape: tuple[int, ...] | None
@@ -64,6 +67,10 @@ class LocalModel(BaseEstimator):
             table = checked_rows(self, X, reset=True, ensure_all_finite="allow-nan", ensure_min_samples=2)
             auto = "matrix" if self.image_shape is not None else usual_scale(table)
             self.preparation_ = scaler(auto if self.scale == "auto" else self.scale, table)
+        if not sp.issparse(table):
+            # Distances with missing values take many times as long; that they were missing is a column of its own.
+            filled = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+            self.preparation_ = make_pipeline(self.preparation_, filled)
         return _single(self.preparation_.fit_transform(table))
 
     def _rows(self, X: Any) -> Matrix:
@@ -87,13 +94,14 @@ class LocalModel(BaseEstimator):
         fixed = None if self.parts is None else [completed(part) for part in self.parts]
         if fixed is not None and not fixed:
             raise ValueError("parts is empty; give at least one part, or None to have them chosen.")
+        family = checked_family(self.family)
         check_consistent_length(X, targets)
         rows = self._fit_rows(X)
         if sp.issparse(rows) and _is_named(fixed, "boosted"):
             raise ValueError("Boosted trees need dense rows, and X is sparse; leave out the part 'boosted'.")
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True) * factors
         some = np.flatnonzero(weights)
-        problem = Problem(rows, targets, weights, n_classes, self.image_shape)
+        problem = Problem(rows, targets, weights, n_classes, self.image_shape, family)
         problem = problem if len(some) == len(weights) else problem.take(some)
         if len(problem.counts()) < 2 and n_classes:
             raise ValueError(f"{type(self).__name__} needs rows of at least two classes with weights above 0.")

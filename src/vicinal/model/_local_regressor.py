@@ -27,6 +27,8 @@ class LocalRegressor(RegressorMixin, LocalModel):
     parts : list of dict, default=None
         The parts to use, such as ``[{"part": "local", "n_neighbors": 5}, {"part": "forest"}]``; what a part leaves open
         has a default, and what parts count is found on held-out rows, unless each has a "weight". None chooses them.
+    family : list of str, default=None
+        The kinds of parts to choose from, such as ``["local", "columns"]``; None for all of them.
     budget : str, float or None, default="5m"
         Time for the fit, as text ("90s", "5m", "2h") or in seconds. Fewer settings are tried where it is short, and on
         large tables parts are made smaller. It is a wish, not a promise; None takes the time that it takes.
@@ -80,6 +82,7 @@ class LocalRegressor(RegressorMixin, LocalModel):
         self,
         parts: Sequence[Mapping[str, Any]] | None = None,
         *,
+        family: Sequence[str] | None = None,
         budget: str | float | None = "5m",
         scale: str = "auto",
         image_shape: tuple[int, ...] | None = None,
@@ -87,6 +90,7 @@ class LocalRegressor(RegressorMixin, LocalModel):
         n_jobs: int | None = None,
     ):
         self.parts = parts
+        self.family = family
         self.budget = budget
         self.scale = scale
         self.image_shape = image_shape

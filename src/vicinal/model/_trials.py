@@ -14,7 +14,19 @@ from .._forests import importances
 from .._validation import Matrix
 from ._base import coded_features
 from ._coded_rows import CodedRows
-from ._family import LINEAR, MOST_PASSES, TOLERANCE, Settings, as_outputs, make_map, make_model, reads_labels, scores_of
+from ._family import (
+    DEFAULTS,
+    DENSE,
+    LINEAR,
+    MOST_PASSES,
+    TOLERANCE,
+    Settings,
+    as_outputs,
+    make_map,
+    make_model,
+    reads_labels,
+    scores_of,
+)
 from ._solver import Outputs, solve
 
 ROWS_FOR_THREADS = 50_000
@@ -35,6 +47,7 @@ class Problem:
     weights: NDArray[np.float64]
     n_classes: int
     image_shape: tuple[int, ...] | None = None
+    family: tuple[str, ...] = tuple(DEFAULTS)
 
     @property
     def is_number(self) -> bool:
@@ -59,7 +72,7 @@ class Problem:
         weights = None if (given == 1).all() else given  # quantiles with weights take boosting most of its time
         useful = self.useful(rows) if settings.get("guide", 0) > 0 else None
         model = make_model(settings, self.is_number, useful, self.image_shape, self.counts(rows))
-        if settings["part"] == "columns":
+        if settings["part"] in DENSE:
             return model.fit(X, targets, **{f"{model.steps[-1][0]}__sample_weight": weights})
         return model.fit(X, targets, sample_weight=weights)
 
@@ -121,7 +134,7 @@ class Trials:
                 self._useful[number] = problem.useful(train)
             map_ = make_map(settings, self._useful.get(number), problem.image_shape)
             map_.fit(problem.X[train], problem.targets[train])
-        if settings["part"] == "columns":
+        if settings["part"] in DENSE:
             return map_.transform(problem.X)
         rows = coded_features(map_, problem.X)
         return rows.scaled(1 / np.sqrt(max(rows.mean_squared_length(), 1e-300)))
