@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from vicinal import LocalClassifier
 from vicinal._calls import watching
-from vicinal.model import _choosing, _local_model
+from vicinal.model import _choosing, _local_model, _sizes
 from vicinal.model._family import DEFAULTS, completed
 from vicinal.model._trials import Problem, Trials, folds_of
 
@@ -209,6 +209,7 @@ def _with_same_scale(X, y):
 
 
 def test_many_rows_are_weighed_by_rows_held_back(table, quickly, monkeypatch):
+    monkeypatch.setattr(_sizes, "MOST_ROWS", 150)
     monkeypatch.setattr(_choosing, "MOST_ROWS", 150)
     X, y = table
     model = LocalClassifier(random_state=0).fit(X, y)

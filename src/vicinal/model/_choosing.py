@@ -15,6 +15,7 @@ from .._calls import side_by_side
 from .._forests import columns_per_split
 from ._blend import Blend, fit_blend, mean_loss, score_of, shares_of
 from ._family import LINEAR, Settings, completed
+from ._sizes import MOST_ROWS
 from ._trials import Fold, Problem, Trials, folds_of
 
 SCREENING_ROWS = 6000  # that settings of anchors are compared on
@@ -23,7 +24,6 @@ SCREENING_SHARE = 0.3  # of the budget
 MOST_OF_PART = {"local": 3, "forest": 2, "leaves": 1, "boosted": 1, "columns": 1, "kernel": 1}  # settings that go on
 TOO_MUCH = 1.5  # times the least loss: trees that lose as much are not worth their time
 ENOUGH_ROWS = 3000  # that settings are judged by
-MOST_ROWS = 20_000  # that choosing looks at; where there are more, some are held back to weigh the parts by
 MOST_PARTS = 6
 LEAST_SHARE = 0.02  # of the blend, which a part must have to be kept
 WIDE = 200  # columns from which trees look at few of them for a split
@@ -109,9 +109,9 @@ def local_candidates(problem: Problem) -> list[Settings]:
     if problem.image_shape is not None:
         image = {"subspace": "image"}
         found = [
+            {**several, **image, "feature_range": (0.02, 0.25), "metric": "cosine"},
+            {**soft, **image, "feature_range": (0.05, 0.5), "metric": "cosine"},
             {**several, **image},
-            {**soft, **image},
-            {**several, **image, "feature_range": (0.02, 0.3)},
             {**several, "subspace": "correlated"},
         ]
     return [{"part": "local", **settings} for settings in found]
@@ -163,25 +163,6 @@ def choose(problem: Problem, clock: Clock, rng: np.random.RandomState, fixed: Se
 
     known = [found for found in side_by_side(tried, range(len(candidates))) if found is not None]
     return _blended(known, trials, problem.is_number, prune=fixed is None)
-
-
-def held_back(problem: Problem, rng: np.random.RandomState) -> Fold | None:
-    """Where there are many rows, most of them, and some to weigh the parts by."""
-    n_rows = len(problem.targets)
-    if n_rows <= MOST_ROWS:
-        return None
-    return folds_of(problem, max(5, -(-n_rows // MOST_ROWS)), rng)[0]
-
-
-def scaled_down(choice: Choice, n_rows: int, seconds: float) -> list[Settings]:
-    """The parts with fewer groups, trees and rounds, where fitting them to that many rows would take longer."""
-    needed = sum(choice.seconds) * n_rows
-    share = min(1.0, max(0.15, seconds / max(needed, 1e-9)))
-    parts = []
-    for settings in choice.parts:
-        sizes = ("n_groups", "n_trees", "max_iter")
-        parts.append({**settings, **{name: max(20, int(share * settings[name])) for name in sizes if name in settings}})
-    return parts
 
 
 def _sampled(problem: Problem, most: int, rng: np.random.RandomState) -> Problem:

@@ -15,13 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
-from .._calls import current_callback, watching
+from .._calls import current_callback, n_threads, watching
 from .._messages import warn
 from .._preparation import categorical_columns, check_table, is_frame, make_preparation, scaler, usual_scale
 from .._validation import Matrix, check_choice, checked_rows
 from ._blend import Blend, fit_blend, mean_loss, score_of, shares_of
-from ._choosing import Clock, choose, held_back, scaled_down
+from ._choosing import Clock, choose
 from ._family import Settings, checked_family, completed, scores_of
+from ._sizes import held_back, sized
 from ._trials import Problem
 
 SCALES = ("auto", "standard", "minmax", "matrix", "none", "tfidf")
@@ -94,6 +95,22 @@ class LocalModel(BaseEstimator):
         fixed = None if self.parts is None else [completed(part) for part in self.parts]
         if fixed is not None and not fixed:
             raise ValueError("parts is empty; give at least one part, or None to have them chosen.")
+        clock = Clock(budget, current_callback())
+        with watching(lambda share: None):  # searches within parts are small steps of this one
+            learned, unseen = self._problems(X, targets, factors, n_classes, sample_weight, fixed)
+            self._fit_parts(learned, unseen, self._settled(learned, fixed, budget), clock)
+        clock.tell(1.0)
+
+    def _problems(
+        self,
+        X: Any,
+        targets: NDArray[Any],
+        factors: NDArray[np.float64],
+        n_classes: int,
+        sample_weight: Any,
+        fixed: list[Settings] | None,
+    ) -> tuple[Problem, Problem | None]:
+        """Rows to learn from and, where there are many, rows that are held back; no other copy of them is left."""
         family = checked_family(self.family)
         check_consistent_length(X, targets)
         rows = self._fit_rows(X)
@@ -105,10 +122,8 @@ class LocalModel(BaseEstimator):
         problem = problem if len(some) == len(weights) else problem.take(some)
         if len(problem.counts()) < 2 and n_classes:
             raise ValueError(f"{type(self).__name__} needs rows of at least two classes with weights above 0.")
-        clock = Clock(budget, current_callback())
-        with watching(lambda share: None):  # searches within parts are small steps of this one
-            self._fit_parts(problem, self._settled(problem, fixed, budget), clock)
-        clock.tell(1.0)
+        apart = held_back(problem, check_random_state(self.random_state))
+        return (problem, None) if apart is None else (problem.take(apart[0]), problem.take(apart[1]))
 
     def _settled(self, problem: Problem, fixed: list[Settings] | None, budget: float) -> list[Settings] | None:
         """Parts as they are given, or the paper's where nothing can be chosen."""
@@ -122,31 +137,32 @@ class LocalModel(BaseEstimator):
         neighbors = min(1, len(problem.targets) - 1)
         return [completed({**PAPER, "n_neighbors": neighbors})]
 
-    def _fit_parts(self, problem: Problem, fixed: list[Settings] | None, clock: Clock) -> None:
+    def _fit_parts(self, learned: Problem, unseen: Problem | None, fixed: list[Settings] | None, clock: Clock) -> None:
         rng = check_random_state(self.random_state)
-        apart = held_back(problem, rng)
-        learned = problem if apart is None else problem.take(apart[0])
         if fixed is not None and all(settings["weight"] is not None for settings in fixed):
             settings, blend, loss, score, shares = fixed, None, None, None, None
         else:
             choice = choose(learned, clock, rng, fixed)
             settings, blend, loss = choice.parts, choice.blend, choice.loss
             score, shares = choice.score, choice.shares
-            if fixed is None and apart is not None:
-                settings = scaled_down(choice, len(learned.targets), clock.left)
+            if fixed is None and unseen is not None:
+                settings = sized(choice, learned, clock.left, n_threads(None))
         self.models_ = learned.all_fitted(settings)
         if blend is None:
             blend = Blend(
                 np.array([part["weight"] for part in settings], dtype=np.float64),
-                np.sum([np.broadcast_to(part["bias"], problem.n_outputs) for part in settings], axis=0, dtype=float),
+                np.sum([np.broadcast_to(part["bias"], learned.n_outputs) for part in settings], axis=0, dtype=float),
             )
-        elif apart is not None:
-            unseen = problem.take(apart[1])
-            scores = [scores_of(model, unseen.X, problem.n_classes) for model in self.models_]
-            blend = fit_blend(scores, unseen.targets, unseen.weights, is_number=problem.is_number)
-            loss = mean_loss(blend, scores, unseen.targets, unseen.weights, is_number=problem.is_number)
-            score = score_of(blend.combined(scores), unseen.targets, unseen.weights, is_number=problem.is_number)
+        elif unseen is not None:
+            scores = [scores_of(model, unseen.X, learned.n_classes) for model in self.models_]
+            blend = fit_blend(scores, unseen.targets, unseen.weights, is_number=learned.is_number)
+            loss = mean_loss(blend, scores, unseen.targets, unseen.weights, is_number=learned.is_number)
+            score = score_of(blend.combined(scores), unseen.targets, unseen.weights, is_number=learned.is_number)
             shares = shares_of(blend, scores)
+        if fixed is None and shares is not None:  # what has no weight is not worth its memory
+            kept = np.flatnonzero(blend.weights > 0) if blend.weights.any() else np.arange(1)
+            self.models_, settings = [self.models_[place] for place in kept], [settings[place] for place in kept]
+            blend, shares = Blend(blend.weights[kept], blend.biases), shares[kept]
         self.weights_, self.biases_, self.shares_ = blend.weights, blend.biases, shares
         self.validation_loss_, self.validation_score_ = loss, score
         self.chosen_ = {"parts": _told(settings, blend)}
