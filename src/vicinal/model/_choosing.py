@@ -21,7 +21,7 @@ from ._trials import Fold, Problem, Trials, folds_of
 SCREENING_ROWS = 6000  # that settings of anchors are compared on
 SCREENING_SIZES = {"n_groups": 40, "n_trees": 50, "max_iter": 50, "n_rows": 300}
 SCREENING_SHARE = 0.3  # of the budget
-MOST_OF_PART = {"local": 3, "forest": 2, "leaves": 1, "boosted": 1, "columns": 1, "kernel": 1}  # settings that go on
+MOST_OF_PART = {"local": 2, "forest": 1, "leaves": 1, "boosted": 1, "columns": 1, "kernel": 1}  # settings that go on
 TOO_MUCH = 1.5  # times the least loss: trees that lose as much are not worth their time
 ENOUGH_ROWS = 3000  # that settings are judged by
 MOST_PARTS = 6
