@@ -12,7 +12,7 @@ from sklearn.preprocessing import QuantileTransformer
 from .._forests import importances
 from .._validation import Matrix
 
-KNOTS = 250  # quantiles that are kept of a column
+KNOTS = 1000  # quantiles that are kept of a column
 RANKED_ROWS = 100_000  # that quantiles are taken from
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
-from .._calls import current_callback, n_threads, watching
+from .._calls import current_callback, n_threads, one_blas_thread, watching
 from .._messages import warn
 from .._preparation import categorical_columns, check_table, is_frame, make_preparation, scaler, usual_scale
 from .._validation import Matrix, check_choice, checked_rows
@@ -147,7 +149,10 @@ class LocalModel(BaseEstimator):
             score, shares = choice.score, choice.shares
             if fixed is None and unseen is not None:
                 settings = sized(choice, learned, clock.left, n_threads(None))
-        self.models_ = learned.all_fitted(settings)
+        with warnings.catch_warnings():
+            # Parts are judged on held-out rows as they are, with passes that are as few there as here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.models_ = learned.all_fitted(settings)
         if blend is None:
             blend = Blend(
                 np.array([part["weight"] for part in settings], dtype=np.float64),
@@ -171,9 +176,10 @@ class LocalModel(BaseEstimator):
         rows, blend = self._rows(X), Blend(self.weights_, self.biases_)
         n_classes = len(getattr(self, "classes_", ()))
         blocks = [rows[start : start + BLOCK] for start in range(0, rows.shape[0], BLOCK)]
-        return np.concatenate(
-            [blend.combined([scores_of(model, block, n_classes) for model in self.models_]) for block in blocks]
-        )
+        with one_blas_thread():  # products are thin, and their bits the same on any number of threads
+            return np.concatenate(
+                [blend.combined([scores_of(model, block, n_classes) for model in self.models_]) for block in blocks]
+            )
 
 
 def _is_named(parts: Any, kind: str) -> bool:

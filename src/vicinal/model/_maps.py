@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from .._calls import one_blas_thread
 from .._validation import Matrix
 
 KNOTS = 250  # quantiles that are kept of a column
@@ -120,9 +121,10 @@ class KernelAtRows(TransformerMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         kept = sample_without_replacement(X.shape[0], min(self.n_rows, X.shape[0]), random_state=rng)
         self.rows_ = X[np.sort(kept)]
-        gram = rbf_kernel(self.rows_, gamma=self.gamma_).astype(np.float64)
-        gram.flat[:: len(gram) + 1] += RIDGE  # equal rows would make it singular
-        self.factor_ = np.linalg.cholesky(gram).astype(X.dtype)
+        with one_blas_thread():
+            gram = rbf_kernel(self.rows_, gamma=self.gamma_).astype(np.float64)
+            gram.flat[:: len(gram) + 1] += RIDGE  # equal rows would make it singular
+            self.factor_ = np.linalg.cholesky(gram).astype(X.dtype)
         return self
 
     def transform(self, X: Matrix) -> Matrix:
@@ -136,6 +138,7 @@ class KernelAtRows(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features_out)
         """
-        values = rbf_kernel(X, self.rows_, gamma=self.gamma_)
-        made: Matrix = solve_triangular(self.factor_, values.T, lower=True, check_finite=False).T
+        with one_blas_thread():  # the same bits on any number of threads
+            values = rbf_kernel(X, self.rows_, gamma=self.gamma_)
+            made: Matrix = solve_triangular(self.factor_, values.T, lower=True, check_finite=False).T
         return np.ascontiguousarray(made)
