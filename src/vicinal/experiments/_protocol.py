@@ -121,4 +121,5 @@ def _described(value: Any) -> Any:
 
 
 def _default(estimator: Any, parameter: str) -> Any:
-    return inspect.signature(type(estimator)).parameters[parameter].default
+    known = inspect.signature(type(estimator)).parameters
+    return known[parameter].default if parameter in known else None  # LightGBM takes more than it names

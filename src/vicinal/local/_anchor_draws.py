@@ -15,7 +15,7 @@ from .._forests import doubts
 from .._validation import Matrix
 
 ANCHORS = ("random", "spread", "boundary")
-CANDIDATES = 4  # per anchor, of which spread ones are drawn
+CANDIDATES, MOST_CANDIDATES = 16, 8192  # per anchor, of which spread ones are drawn; of a group
 ROUNDS = 4  # in which they are drawn, each by the distances to those before
 LEAST_DOUBT = 0.05  # so that no row is left out for good
 
@@ -50,7 +50,7 @@ def weighted_sample(weights: NDArray[np.float64], size: int, rng: np.random.Rand
 def _spread(X: Matrix, columns: NDArray[np.int64], size: int, rng: np.random.RandomState) -> NDArray[Any]:
     """As k-means++ draws, several at a time: by the squared distance to the nearest of the rows before."""
     n_rows = X.shape[0]
-    candidates = sample_without_replacement(n_rows, min(n_rows, CANDIDATES * size), random_state=rng)
+    candidates = sample_without_replacement(n_rows, _n_candidates(n_rows, size), random_state=rng)
     rows = X[candidates][:, columns].astype(np.float64)
     if sp.issparse(rows):
         rows.data = np.nan_to_num(rows.data)
@@ -67,6 +67,10 @@ def _spread(X: Matrix, columns: NDArray[np.int64], size: int, rng: np.random.Ran
         nearest = euclidean_distances(rows, rows[more], squared=True).min(axis=1)
         apart = nearest if ends == len(more) else np.minimum(apart, nearest)
     return candidates[taken]
+
+
+def _n_candidates(n_rows: int, size: int) -> int:
+    return min(n_rows, max(size, min(CANDIDATES * size, MOST_CANDIDATES)))
 
 
 def _sorted(rows: NDArray[Any]) -> NDArray[np.int32]:

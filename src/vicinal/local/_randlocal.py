@@ -68,8 +68,8 @@ class RandLocal(TransformerMixin, BaseEstimator):
         anchors cost about as much as 512 do with one level. Large tables gain by thousands of anchors. Where
         `n_anchors` is "auto", it chooses the levels, too.
     anchors : {"random", "spread", "boundary"}, default="random"
-        Which rows become anchors: any; rows far from each other in the group's columns, as k-means++ draws them; or,
-        more often than others, rows on whose label a quick forest is in doubt, for which `fit` needs y.
+        Which rows become anchors: any; rows far from each other in the group's columns, drawn as by k-means++; or, more
+        often than others, rows on whose label a quick forest is in doubt, for which `fit` needs y.
     task : {"supervised", "unsupervised"}, default="supervised"
         Columns per group: uniform between 1 and all of them, or between half and all of them. Without labels nothing
         shows later which groups were useful, so each should see most of the data.
@@ -103,7 +103,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         drawn with chances in proportion to these numbers and multiplied by their roots, so that columns of noise do no
         harm; squares of a forest's importances are stricter.
     random_state : int, RandomState instance or None, default=None
-        Draws columns and anchors. The result does not depend on the number of threads.
+        Draws columns and anchors.
     n_jobs : int or None, default=None
         Threads, of the compiled part and of BLAS alike. None uses all cores, or as many as OMP_NUM_THREADS allows.
 
@@ -132,7 +132,6 @@ class RandLocal(TransformerMixin, BaseEstimator):
     ranker_ : QuantileTransformer or None
         With `ranks`, what turns columns into ranks; the last ``n_ranked_`` groups see these.
     n_levels_ : int
-        Levels of anchors: `n_levels`, or what "auto" chose.
     coarse_ptr_ : ndarray of shape (n_groups + 1,) or None
         With two levels, the cells of group t: ``coarse_ptr_[t]`` to ``coarse_ptr_[t + 1]``.
     coarse_rows_ : ndarray of shape (n_cells,) or None
@@ -141,8 +140,7 @@ class RandLocal(TransformerMixin, BaseEstimator):
         Output columns of cell c: ``cell_ptr_[c]`` to ``cell_ptr_[c + 1]``.
     fingerprints_ : ndarray of shape (n_stored,)
         A hash of each anchor's whole row, by which `exclude_self` recognises it.
-    center_ : ndarray of shape (n_features_in_,) or None
-    scale_ : float
+    center_, scale_ : ndarray of shape (n_features_in_,) or None, float
         Where the arithmetic takes place; they affect rounding only.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -161,12 +159,12 @@ class RandLocal(TransformerMixin, BaseEstimator):
     into small parts, each around an anchor, and that is what the features need. Anchors that are equal in all columns
     of their group count once, so that a group may have fewer than were drawn. A cell has more anchors than
     `n_neighbors`: coarse anchors with fewer are coarse no more, and their anchors go to the nearest cell that is left.
-    A row that is itself an anchor stays in its cell and goes to the nearest other anchor there. A row that has none of
-    the columns that the coarse anchors have has no entry.
+    A row that is itself an anchor goes to the nearest other anchor of its cell. A row that has none of the columns that
+    the coarse anchors have has no entry.
 
     Beside its input, the anchors and the output, a thread holds a few megabytes, or the widest group's columns times
-    anchors if that is more; with two levels, all threads together hold up to 64 MB of rows and each some megabytes.
-    A memory-mapped array is read in blocks of rows.
+    anchors if that is more; with two levels, all threads together hold up to 64 MB of rows. A memory-mapped array is
+    read in blocks of rows.
 
     References
     ----------
