@@ -47,7 +47,7 @@ fuzz: $(VENV)/installed-test
 	VICINAL_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) tests/fuzz
 
 bench: $(VENV)/installed-bench
-	cd benchmarks && for script in kernel neighbors randlocal two_levels rulls expand selection network links views side learned outliers model runner; do ../$(BIN)/python $$script.py || exit 1; done
+	cd benchmarks && for script in kernel neighbors randlocal two_levels rulls expand selection network links views side learned outliers model local_model runner; do ../$(BIN)/python $$script.py || exit 1; done
 
 $(VENV)/installed-%: $(NATIVE)
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \

@@ -50,6 +50,19 @@ def selection_table(name: str, metric: str) -> str:
     return "\n".join(lines)
 
 
+def race_table(name: str, metric: str) -> str:
+    """Data sets down, methods across, with means and mean ranks; the best of each row bold."""
+    experiment = load_experiment(name)
+    summaries = [s for s in _summaries(experiment) if s.measure.metric.name == metric]
+    found = experiment.task.tables(experiment, summaries)[0]
+    lines = ["| " + " | ".join(["", *(column.label for column in found.columns[1:])]) + " |"]
+    lines.append("|---|" + "--:|" * (len(found.columns) - 1))
+    for name_cell, *cells in found.rows:
+        shown = [f"**{cell.text}**" if cell.mark == "best" else cell.text for cell in cells]
+        lines.append("| " + " | ".join([name_cell.text, *shown]) + " |")
+    return "\n".join(lines)
+
+
 def _summaries(experiment) -> list:
     return summarise(experiment, read_results(HERE / "results" / f"{experiment.run_name}.csv", experiment))
 
@@ -66,6 +79,8 @@ def _paper(summary) -> str:
 
 
 TABLES = {
+    "local-race": lambda: race_table("local-race", "accuracy"),
+    "local-race-numbers": lambda: race_table("local-race-numbers", "r2"),
     "table3": lambda: table("randlocal-table3", ("micro_f1", "macro_f1")),
     "table5-6": lambda: table("randlocal-table5-6", ("accuracy", "nmi")),
     "rulls-table2": lambda: table("rulls-table2", ("accuracy",)),

@@ -123,3 +123,17 @@ def test_many_classes_have_no_columns_of_probabilities(tmp_path):
     given = ("predict", tmp_path / "a.npz", "--model", tmp_path / "m.skops", "-o", tmp_path / "o.csv")
     assert "knows 101 classes" in refused(*given, "--probabilities")
     assert len(pl.read_csv(vicinal(*given) and tmp_path / "o.csv")) == 404
+
+
+def test_compare_says_how_to_have_the_model_where_it_is_ahead(tmp_path):
+    rng = np.random.default_rng(0)
+    angle, radius = rng.uniform(0, 2 * np.pi, 300), np.repeat([1.0, 2.0], 150) + 0.1 * rng.normal(size=300)
+    X = np.c_[radius * np.cos(angle), radius * np.sin(angle)]
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "ring": np.repeat(["inner", "outer"], 150)})
+    frame.write_csv(tmp_path / "rings.csv")
+    run = vicinal(
+        "compare", tmp_path / "rings.csv", "--target", "ring", "-m", "raw", "-m", "local-model", "--splits", 2
+    )
+    assert "Local model is ahead" in run.stdout
+    told = run.stdout[run.stdout.index("To have that model") :].replace("\n", "")
+    assert "--target ring --save-model model.skops" in told

@@ -89,6 +89,7 @@ def compare(file: Path, /, *, options: Options = DEFAULTS) -> None:
         results = run_comparison(experiment, sample, jobs=options.jobs, callback=progress.cell)
     summaries, threads = summarise(experiment, results), threads_of(results)
     _show(summaries, f"{file.name}, {options.splits} splits of {len(sample.labelled):,} rows", columns, threads)
+    _recommend(summaries, file, options)
     if options.report is not None:
         told = (("Data", data), *facts(threads))
         _write_report(options.report, experiment, summaries, sample, table.names, told, options)
@@ -157,6 +158,18 @@ def _show(summaries: list[Summary], title: str, columns: str, threads: str) -> N
     for summary in methods:
         parameters = " | ".join(map(_parameters, summary.chosen))
         say("; ".join([f"  {summary.label}: {parameters or 'nothing'}", *summary.notes]))
+
+
+def _recommend(summaries: list[Summary], file: Path, options: Options) -> None:
+    """How to have the model of our own, where it is ahead."""
+    import shlex
+
+    from ._terminal import say
+
+    known = [summary for summary in summaries if summary.n and not summary.variant]
+    if known and max(known, key=lambda summary: summary.mean).method == "local-model":
+        target = ["--target", options.target] if options.target is not None else []
+        say(f"To have that model: {shlex.join(['vicinal', 'fit', str(file), *target, '--save-model', 'model.skops'])}")
 
 
 def _parameters(chosen: Mapping[str, Any]) -> str:
