@@ -29,8 +29,8 @@ _callback: ContextVar[Callable[[float], object] | None] = ContextVar("callback",
 
 
 @contextmanager
-def watching(callback: Callable[[float], object]) -> Iterator[None]:
-    """Within it, long searches call ``callback(share of the work that is done)`` now and then."""
+def watching(callback: Callable[[float], object] | None) -> Iterator[None]:
+    """Within it, long searches call ``callback(share of the work that is done)`` now and then; none does with None."""
     token = _callback.set(callback)
     try:
         yield

@@ -14,8 +14,8 @@ from typing import Any
 ABOUT = "Sparse, local features from neighbourhoods. Files: CSV, TSV, Parquet, NPY, NPZ, LIBSVM, by their ending."
 COMMANDS = {  # what each one does; its function has the same name in the module of the same name
     "compare": "Which features pay on your data?",
-    "fit": "Learn to predict a column from the others; settings choose themselves.",
-    "predict": "Predict that column of other rows by the saved model.",
+    "fit": "Learn to predict a column from the others, with settings that choose themselves.",
+    "predict": "Predict a column of a table by a saved model.",
     "cluster": "Which rows belong together, and what tells them apart? No labels are needed.",
     "select": "Which columns are worth keeping? No labels are needed.",
     "links": "Which nodes of a network should be linked? Also those that show only links, or only attributes.",

@@ -46,7 +46,10 @@ class Options:
 
 
 def fit(file: Path, /, *, options: Options) -> None:
-    """Learn to predict a column from the others: LocalClassifier or LocalRegressor, settings chosen by itself.
+    """Learn to predict a column from the others, with settings that choose themselves.
+
+    The model is a LocalClassifier, or of numbers a LocalRegressor: cells around anchors, leaves of trees, a kernel and
+    plain columns, tried on rows that they have not learned from.
 
     Parameters
     ----------

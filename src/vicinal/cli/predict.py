@@ -38,7 +38,9 @@ class Options:
 
 
 def predict(file: Path, /, *, options: Options) -> None:
-    """Predict a column of a table by a saved model. If the table has that column, it is compared, too.
+    """Predict a column of a table by a saved model.
+
+    If the table has that column, what is predicted is compared with it.
 
     Parameters
     ----------

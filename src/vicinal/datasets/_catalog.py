@@ -16,7 +16,7 @@ class Dataset:
     ----------
     name, description, source, licence : str
         Its name, one sentence on what it holds, where it comes from, and the terms of its use.
-    folder : {"tabular", "hetero"}
+    folder : {"tabular", "hetero", "regression", "mixed"}
         Where in the folder VICINAL_DATA its file belongs.
     shape : (int, int)
         Rows and columns; where there are several views, the columns of all of them.

@@ -12,11 +12,13 @@ from sklearn.utils import Bunch
 from .._sample import Sample
 from .._validation import suggest
 from ._cache import (
+    OF_FRAMES,
     cached_path,
     check_cached,
     data_folder,
     names_on_disk,
     path_of,
+    places,
     recorded_sha256,
     sha256_of,
     store,
@@ -185,7 +187,8 @@ def _looked_for(entry: Dataset) -> str:
     own = data_folder()
     folders = ", ".join(map(str, filter(None, (own and own / entry.folder, cached_path(entry.name).parent))))
     unset = "" if own else " (VICINAL_DATA is not set)"
-    return f"{entry.name}.npz was looked for in {folders}{unset}"
+    file = places(entry.name)[-2 if own and entry.folder == OF_FRAMES else -1].name
+    return f"{file} was looked for in {folders}{unset}"
 
 
 def _verified(entry: Dataset | None, path: Path, sha256: str) -> bool | None:

@@ -31,6 +31,7 @@ SCALES = ("auto", "standard", "minmax", "matrix", "none", "tfidf")
 LEAST_SECONDS = 1.0  # in which anything can be chosen
 LEAST_ROWS = 10
 PAPER = {"part": "local", "n_groups": 400, "n_neighbors": 1, "n_anchors": (32, 1024), "weight": 1.0}
+FARTHEST, FARTHEST_GIVEN = 1e18, 1e100  # of scaled and of given values, beyond which they are cut
 BLOCK = 65536  # rows that are predicted at a time
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*")
 
@@ -68,6 +69,7 @@ class LocalModel(BaseEstimator):
             self.preparation_ = make_preparation(table, "standard" if self.scale == "auto" else self.scale)
         else:
             table = checked_rows(self, X, reset=True, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            table = _bounded(table, FARTHEST_GIVEN)
             auto = "matrix" if self.image_shape is not None else usual_scale(table)
             self.preparation_ = scaler(auto if self.scale == "auto" else self.scale, table)
         if not sp.issparse(table):
@@ -81,7 +83,7 @@ class LocalModel(BaseEstimator):
         check_is_fitted(self)
         if not self.takes_frames_:
             rows = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan")
-            return _single(self.preparation_.transform(rows))
+            return _single(self.preparation_.transform(_bounded(rows, FARTHEST_GIVEN)))
         if not is_frame(X):
             raise ValueError(
                 f"This {type(self).__name__} was fitted on a data frame with columns of text; give it such a frame."
@@ -98,7 +100,7 @@ class LocalModel(BaseEstimator):
         if fixed is not None and not fixed:
             raise ValueError("parts is empty; give at least one part, or None to have them chosen.")
         clock = Clock(budget, current_callback())
-        with watching(lambda share: None):  # searches within parts are small steps of this one
+        with watching(None):  # searches within parts are small steps of this one
             learned, unseen = self._problems(X, targets, factors, n_classes, sample_weight, fixed)
             self._fit_parts(learned, unseen, self._settled(learned, fixed, budget), clock)
         clock.tell(1.0)
@@ -217,11 +219,24 @@ def seconds_of(budget: str | float | None) -> float:
 
 def _single(rows: Any) -> Matrix:
     """Single precision, dense or CSR; missing values of CSR rows, which trees do not take there, become 0."""
+    rows = _bounded(rows, FARTHEST)
     if not sp.issparse(rows):
         return np.ascontiguousarray(rows, dtype=np.float32)
     found = sp.csr_array(rows, dtype=np.float32)
     found.data = np.nan_to_num(found.data, nan=0.0)
     return found
+
+
+def _bounded(rows: Any, most: float) -> Any:
+    """Values beyond a bound cut at it, so that their squares are numbers; a copy only where there are any."""
+    values = rows.data if sp.issparse(rows) else rows
+    if not values.size or values.dtype.kind != "f" or not np.nanmax(np.abs(values), initial=0) > most:
+        return rows
+    if not sp.issparse(rows):
+        return np.clip(rows, -most, most)
+    rows = rows.copy()
+    rows.data = np.clip(values, -most, most)
+    return rows
 
 
 def _told(settings: list[Settings], blend: Blend) -> list[Settings]:

@@ -18,6 +18,7 @@ from .._calls import one_blas_thread
 from .._validation import Matrix
 
 KNOTS = 250  # quantiles that are kept of a column
+LARGEST = 1e30  # factor of columns that are next to zero
 RIDGE = 1e-4  # on the diagonal of a kernel matrix
 
 
@@ -57,7 +58,7 @@ class ColumnsAndRanks(TransformerMixin, BaseEstimator):
         self.factor_ = 1.0
         made = self.transform(X)
         squares = made.multiply(made).sum() if sp.issparse(made) else np.square(made, dtype=np.float64).sum()
-        self.factor_ = 1 / np.sqrt(max(float(squares) / X.shape[0], 1e-300))
+        self.factor_ = min(LARGEST, 1 / np.sqrt(float(squares) / X.shape[0])) if squares > 0 else 1.0
         return self
 
     def transform(self, X: Matrix) -> Matrix:
