@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ._trials import Fold, Problem, Trials, folds_of
 
 SCREENING_ROWS = 6000  # that settings of anchors are compared on
 SCREENING_SIZES = {"n_groups": 40, "n_trees": 50, "max_iter": 50, "n_rows": 300}
-SCREENING_SHARE = 0.3  # of the budget
+SCREENING_SHARE = 0.35  # of the budget
 MOST_OF_PART = {"local": 2, "forest": 1, "leaves": 1, "boosted": 1, "columns": 1, "kernel": 1}  # settings that go on
 TOO_MUCH = 1.5  # times the least loss: trees that lose as much are not worth their time
 ENOUGH_ROWS = 3000  # that settings are judged by
@@ -123,20 +124,18 @@ def other_candidates(problem: Problem) -> list[Settings]:
     wide = n_columns > WIDE
     shares = ("sqrt", columns_per_split(0.3, n_columns)) if wide else ("sqrt", 0.3, 1.0)
     kernel = {"part": "kernel", "n_rows": 2000 if n_rows <= FEW_ROWS else 1000}
-    found: list[Settings] = [
-        {"part": "columns"},
-        *({**kernel, "sharpness": sharpness} for sharpness in (0.3, 1.0, 3.0) if n_rows <= MOST_KERNEL_ROWS),
-    ]
+    kernels: list[Settings] = [{**kernel, "sharpness": sharpness} for sharpness in (1.0, 0.3, 3.0)]
+    kernels = kernels if n_rows <= MOST_KERNEL_ROWS else []
     if sp.issparse(problem.X) and n_columns > VERY_WIDE:
-        return [*found, {"part": "forest", "max_features": "sqrt", "n_trees": 60}]
-    found += [
-        {"part": "leaves", "max_features": columns_per_split(0.3, n_columns) if wide else 0.5},
-        *({"part": "forest", "max_features": share} for share in shares),
-    ]
+        return [{"part": "columns"}, *kernels, {"part": "forest", "max_features": "sqrt", "n_trees": 60}]
+    forests: list[Settings] = [{"part": "forest", "max_features": share} for share in shares]
+    leaves = {"part": "leaves", "max_features": columns_per_split(0.3, n_columns) if wide else 0.5}
+    boosted: list[Settings] = []
     if not sp.issparse(problem.X) and n_columns * max(1, problem.n_classes) <= 2000:
         few = {"max_leaf_nodes": 15} if n_rows < FEW_ROWS else {}
-        found += [{"part": "boosted", **few}, {"part": "boosted", "learning_rate": 0.05, "max_leaf_nodes": 8}]
-    return found
+        boosted = [{"part": "boosted", **few}, {"part": "boosted", "learning_rate": 0.05, "max_leaf_nodes": 8}]
+    first = [{"part": "columns"}, forests[-1], *kernels[:1], *boosted[:1], leaves]
+    return [*first, *forests[:-1], *kernels[1:], *boosted[1:]]
 
 
 def choose(problem: Problem, clock: Clock, rng: np.random.RandomState, fixed: Sequence[Settings] | None) -> Choice:
@@ -195,7 +194,9 @@ def _own_loss(scores: NDArray[np.float64], trials: Trials, is_number: bool) -> f
 
 
 def _candidates(problem: Problem, rng: np.random.RandomState) -> list[Settings]:
-    known = (*local_candidates(problem), *other_candidates(problem))
+    # In turns: where time is short, few are tried, and these should be of all kinds.
+    pairs = zip_longest(other_candidates(problem), local_candidates(problem))
+    known = [settings for pair in pairs for settings in pair if settings is not None]
     found = [_seeded(settings, rng) for settings in known if settings["part"] in problem.family]
     if not found:
         raise ValueError("No part of this family takes these rows: boosted trees need dense ones and fewer columns.")
