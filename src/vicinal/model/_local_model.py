@@ -230,7 +230,8 @@ def _single(rows: Any) -> Matrix:
 def _bounded(rows: Any, most: float) -> Any:
     """Values beyond a bound cut at it, so that their squares are numbers; a copy only where there are any."""
     values = rows.data if sp.issparse(rows) else rows
-    if not values.size or values.dtype.kind != "f" or not np.nanmax(np.abs(values), initial=0) > most:
+    beyond_reach = values.dtype.kind != "f" or most > np.finfo(values.dtype).max
+    if beyond_reach or not (np.abs(values) > most).any():  # which missing values are not
         return rows
     if not sp.issparse(rows):
         return np.clip(rows, -most, most)
