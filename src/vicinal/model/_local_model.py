@@ -230,7 +230,7 @@ def _single(rows: Any) -> Matrix:
 def _bounded(rows: Any, most: float) -> Any:
     """Values beyond a bound cut at it, so that their squares are numbers; a copy only where there are any."""
     values = rows.data if sp.issparse(rows) else rows
-    beyond_reach = values.dtype.kind != "f" or most > np.finfo(values.dtype).max
+    beyond_reach = values.dtype.kind != "f" or most > float(np.finfo(values.dtype).max)
     if beyond_reach or not (np.abs(values) > most).any():  # which missing values are not
         return rows
     if not sp.issparse(rows):
