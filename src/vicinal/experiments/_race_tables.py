@@ -48,7 +48,8 @@ def _whole(summaries: list[Summary], metric: Metric) -> Scores:
 
 def _table(experiment: Experiment, summaries: list[Summary], metric: Metric) -> Table:
     own = [summary for summary in summaries if summary.measure.metric == metric]
-    labels = list(dict.fromkeys(summary.label for summary in own if summary.n))
+    known = {summary.label for summary in own if summary.n}
+    labels = [label for label in map(experiment.label, (spec.id for spec in experiment.methods)) if label in known]
     rows = []
     for label, members in by_data_set(experiment, own):
         found = {summary.label: result_cell(summary) for summary in members}
