@@ -92,6 +92,8 @@ def describe_method(method: Method) -> list[Any]:
             parts.append(method.build_model(to, {}))
     except ImportError:  # of what it needs; a method that can be described without that is
         return fixed
+    if method.needs and any(type(part).__module__.split(".")[0] == method.needs for part in parts):
+        return fixed  # as where that is not installed
     return [*fixed, *map(_describe, parts), method.candidates(to), method.model_candidates(to)]
 
 
