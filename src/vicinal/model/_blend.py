@@ -63,15 +63,23 @@ def fit_blend(scores: Sequence[Scores], targets: NDArray, weights: NDArray[np.fl
 
     def objective(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factors, biases = values[:n_parts], values[n_parts:]
-        losses, slopes = loss_and_slopes(np.tensordot(factors, stacked, 1) + biases, targets, is_number)
+        # Sums of NumPy's own: those of BLAS may depend on where in memory arrays lie, and so on threads.
+        combined = sum(factor * part for factor, part in zip(factors, stacked, strict=True)) + biases
+        losses, slopes = loss_and_slopes(combined, targets, is_number)
         slopes = slopes * shares[:, None]
-        loss = float(shares @ losses) + penalty / 2 * float(factors @ factors)
-        return loss, np.concatenate([np.tensordot(stacked, slopes, 2) + penalty * factors, slopes.sum(axis=0)])
+        loss = float((shares * losses).sum()) + penalty / 2 * float((factors * factors).sum())
+        by_part = np.array([(part * slopes).sum() for part in stacked])
+        return loss, np.concatenate([by_part + penalty * factors, slopes.sum(axis=0)])
 
     start = np.concatenate([np.full(n_parts, 1 / n_parts), np.zeros(n_outputs)])
     bounds = [(0, None)] * n_parts + [(None, None)] * n_outputs
     found = minimize(objective, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 500})
-    return Blend(found.x[:n_parts] / spreads, found.x[n_parts:])
+    # Digits beyond these are those of the optimiser's products, which may depend on threads.
+    return Blend(_rounded(found.x[:n_parts] / spreads), _rounded(found.x[n_parts:]))
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([float(f"{value:.9g}") for value in values])
 
 
 def mean_loss(blend: Blend, scores: Sequence[Scores], targets: NDArray, weights: NDArray, *, is_number: bool) -> float:
