@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import train_test_split
@@ -137,13 +136,14 @@ def test_parts_are_of_the_family(table, quickly):
         LocalClassifier(family=["boosted"]).fit(sp.csr_matrix(X), y)
 
 
-def test_a_part_that_says_more_counts_more(table):
+def test_a_part_that_says_something_counts(table):
     X, y = table
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(400, 3))
     parts = [{"part": "forest", "n_trees": 20}, {"part": "columns"}]
     weights = of_parts(parts).fit(np.hstack([X**2 * np.sign(noise[:, :1]), noise]), y).weights_
-    assert (weights >= 0).all()
+    assert weights.shape == (2,)
+    assert weights[0] > 0
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])
@@ -202,7 +202,7 @@ def test_rows_of_weight_zero_do_not_count(table):
     weights[300:] = 0
     np.testing.assert_array_equal(
         of_parts().fit(X, y, sample_weight=weights).predict_proba(X),
-        clone(of_parts()).fit(X[:300], y[:300]).preparation_ and _with_same_scale(X, y).predict_proba(X),
+        _with_same_scale(X, y).predict_proba(X),
     )
 
 

@@ -29,6 +29,7 @@ class LocalClassifier(ClassifierMixin, LocalModel):
     - "leaves": leaves of extremely randomised trees (`ForestCells`), weighed anew by a linear model;
     - "forest": the same, each leaf with the mean of its rows;
     - "boosted": leaves of boosted trees;
+    - "kernel": a Gaussian kernel's values at up to 2,000 rows, of at most 50,000;
     - "columns": the columns themselves, and by rank.
 
     What reads labels is learned anew in every fold, so that the rows that judge it are always unseen.
@@ -59,8 +60,8 @@ class LocalClassifier(ClassifierMixin, LocalModel):
     ----------
     classes_ : ndarray of shape (n_classes,)
     chosen_ : dict
-        Parameters that give the same model again: ``LocalClassifier(**chosen_, random_state=...)``, at the price of
-        one fit of each part.
+        Parameters that give the same model again, at the price of one fit of each part:
+        ``LocalClassifier(**chosen_, random_state=...)``, with the same seed where rows are held back.
     models_ : list of fitted estimators
         The parts, such as `LocalLinearClassifier` with its map in ``features_``; their classes are numbers.
     weights_ : ndarray of shape (n_parts,)
@@ -84,7 +85,7 @@ class LocalClassifier(ClassifierMixin, LocalModel):
     and a column more for each that has them says where they were; in sparse rows they are 0.
 
     Up to 20,000 rows every part predicts every row once, from folds without it, and is then fitted to all of them. Of
-    more rows a sample is used for choosing, a part of up to 20,000 is held back to weigh the parts by, and the parts
+    more rows a sample is used for choosing, some 4,000, or a tenth, are held back to weigh the parts by, and the parts
     are fitted to the others.
 
     Examples
